@@ -1,0 +1,40 @@
+"""The book's plumbing: device, timing, display, checks, data, results, and the CPU stand-in.
+
+``import helpers`` prints one line that says what was found. What the book teaches is in the
+notebooks; here is only what they all share.
+"""
+
+import sys
+
+from helpers import standin
+
+standin.install()  # before anything imports cupy
+
+from helpers.checks import check  # noqa: E402
+from helpers.data import astronaut, mnist  # noqa: E402
+from helpers.device import description, on_gpu, pick  # noqa: E402
+from helpers.display import figure, progress, show, table  # noqa: E402
+from helpers.results import headline, receipt  # noqa: E402
+from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
+
+__all__ = [
+    "Timing",
+    "astronaut",
+    "check",
+    "description",
+    "figure",
+    "format_rate",
+    "format_seconds",
+    "headline",
+    "measure",
+    "mnist",
+    "on_gpu",
+    "pick",
+    "progress",
+    "receipt",
+    "show",
+    "table",
+]
+
+if sys.argv[:1] != ["-m"]:  # `python -m helpers.results` and its like print their own lines only
+    print(description())

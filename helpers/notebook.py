@@ -1,0 +1,334 @@
+"""The one form every chapter's notebook has: a checker, and a repairer for what can be repaired.
+
+    python -m helpers.notebook --check [notebooks…]   list what is wrong; exit status 1 if anything
+    is python -m helpers.notebook --fix [notebooks…]     write what can be put right without an
+    author
+
+Without paths, all of ``notebooks/``. The rules are the functions named ``_check_…`` below.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+
+BOOK = Path(__file__).resolve().parent.parent
+NOTEBOOKS = BOOK / "notebooks"
+MAX_BYTES = 1_000_000
+
+# The first code cell of every chapter. `python -m helpers.publish` fills in ARCHIVE in the copies
+# which Colab opens; it never names a CuPy wheel, because Colab has CuPy and a second one breaks the
+# first.
+SETUP_CELL = """\
+# Setup, the same in every chapter: on Colab it fetches the book's helpers.
+ARCHIVE = ""  # filled in where the book is published
+import importlib.util
+
+if importlib.util.find_spec("helpers") is None:
+    if not ARCHIVE:
+        raise RuntimeError("helpers is not installed here: run `make lab` in the book's folder")
+    %pip install --quiet {ARCHIVE}
+
+import helpers"""
+ARCHIVE_LINE = 'ARCHIVE = ""'
+
+METADATA = {
+    "accelerator": "GPU",
+    "colab": {"gpuType": "T4", "provenance": [], "toc_visible": True},
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+TAGS = {"export", "hide-input", "nbval-ignore-output", "remove-cell", "solution"}
+HEADINGS = (
+    "When the GPU loses",
+    "What the original measured",
+    "Key points",
+    "Exercises",
+    "Further reading",
+)
+OPENING = ("You will", "You need", "Time")
+
+MYST = re.compile(
+    r"^\s*(?:`{3,}|~{3,}|:{3,})\s*\{|^\s*:{3,}|\{[a-z][a-z:+-]*\}`|^\([\w-]+\)=\s*$|^\+\+\+", re.M
+)
+SPEED_UP = re.compile(
+    r"\d(?:[\d.,]*\d)?\s*(?:[x×]|\$\\times\$|times|fold|-fold)\s*(?:as\s+)?"
+    r"(?:faster|slower|quicker|as fast|as slow|fast|speed-?up)"
+    r"|speed-?up\s+(?:of|is|was)\s+(?:about\s+|over\s+|almost\s+|nearly\s+)?\d",
+    re.I,
+)
+
+
+def read(path):
+    """Return the notebook at `path` (a path-like) as a NotebookNode of format 4."""
+    return nbformat.read(path, as_version=4)
+
+
+def write(notebook, path):
+    """Write `notebook` to `path`: whoever reads it sees the old text or the new, no mixture."""
+    path = Path(path)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    scratch.replace(path)
+
+
+def paths(names=()):
+    """Return the notebooks named (files or folders), or all chapters, as sorted paths."""
+    found = []
+    for name in [Path(name) for name in names] or [NOTEBOOKS]:
+        found += name.glob("*.ipynb") if name.is_dir() else [name]
+    return sorted(path for path in found if not path.name.startswith("."))
+
+
+def code_cells(notebook):
+    """Return the code cells of `notebook` in order."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tags(cell):
+    """Return the tags of `cell` as a set."""
+    return set(cell.metadata.get("tags", []))
+
+
+def code_sha256(notebook):
+    """SHA-256 over the sources of all code cells, without the setup cell.
+
+    The setup cell is the same in every notebook (a check sees to it) but for the address filled in
+    where the book is published, which is no reason to call a recording stale.
+    """
+    cells = code_cells(notebook)
+    return _sha256([cell.source for cell in cells if not is_setup(cell)])
+
+
+def outputs_sha256(notebook):
+    """SHA-256 over the stored outputs of all code cells."""
+    return _sha256([cell.outputs for cell in code_cells(notebook)])
+
+
+def _sha256(value):
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_setup(cell):
+    """Say whether `cell` is the setup cell, with or without an address filled in."""
+    return re.sub(r'^ARCHIVE = ".*?"', ARCHIVE_LINE, cell.source, flags=re.M) == SETUP_CELL
+
+
+def cell_id(cell, taken=()):
+    """Return an id of 8 hexadecimal digits made from the cell's text, not one of those `taken`."""
+    for number in range(len(taken) + 1):
+        text = f"{cell.cell_type}\n{cell.source}\n{number}"
+        name = hashlib.sha256(text.encode()).hexdigest()[:8]
+        if name not in taken:
+            return name
+    raise AssertionError("more ids are taken than there are")
+
+
+def canonical(notebook):
+    """Put `notebook` into canonical form, in place, and return it; texts and results stay.
+
+    Fixed metadata (a receipt is kept), unique ids (those already good are kept), counts 1..n, no
+    empty cells, no execution timestamps, solutions collapsed wherever they are shown, text that was
+    overwritten after a carriage return dropped, neighbouring pieces of one stream joined.
+    """
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    receipt = notebook.metadata.get("receipt")
+    notebook.metadata = nbformat.from_dict(METADATA | ({"receipt": receipt} if receipt else {}))
+    notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
+    taken, count = set(), 0
+    for cell in notebook.cells:
+        cell.source = "\n".join(line.rstrip() for line in cell.source.strip("\n").split("\n"))
+        if not re.fullmatch(r"[\w-]{1,64}", cell.get("id", "")) or cell.id in taken:
+            cell.id = cell_id(cell, taken)
+        taken.add(cell.id)
+        cell.metadata = nbformat.from_dict({"tags": sorted(tags(cell))} if tags(cell) else {})
+        if cell.cell_type != "code":
+            cell.pop("attachments", None)
+            continue
+        count += 1
+        cell.execution_count = count
+        cell.outputs = _tidy(cell.outputs, count)
+        if "solution" in tags(cell):
+            cell.metadata.tags = sorted(tags(cell) | {"hide-input"})
+            cell.metadata.jupyter = {"source_hidden": True}
+            cell.metadata.cellView = "form"
+    return notebook
+
+
+def _tidy(outputs, count):
+    """Join the pieces of each stream, apply carriage returns, number the result."""
+    tidy = []
+    for output in outputs:
+        if output.output_type == "stream" and tidy and tidy[-1].get("name") == output.name:
+            tidy[-1].text += output.text
+        else:
+            tidy.append(output)
+        if output.output_type == "execute_result":
+            output.execution_count = count
+    for output in tidy:
+        if output.output_type == "stream":
+            output.text = re.sub(r"[^\n]*\r(?!\n)", "", output.text)
+    return [out for out in tidy if out.output_type != "stream" or out.text]
+
+
+def problems(path):
+    """Return what is wrong with the notebook at `path`, as sentences; empty when all is well."""
+    path = Path(path)
+    found = []
+    if path.stat().st_size >= MAX_BYTES:
+        found.append(f"the file has {path.stat().st_size:,} bytes; the limit is {MAX_BYTES:,}")
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    if nbformat.writes(canonical(nbformat.reads(text, as_version=4))) + "\n" != text:
+        found.append("is not in canonical form: run `python -m helpers.notebook --fix`")
+    for rule in (
+        _check_cells,
+        _check_opening,
+        _check_headings,
+        _check_prose,
+        _check_exercises,
+        _check_outputs,
+    ):
+        found += rule(notebook, path)
+    return found
+
+
+def _check_cells(notebook, path):
+    cells = code_cells(notebook)
+    if not cells or cells[0].source != SETUP_CELL:
+        yield "the first code cell is not the setup cell (SETUP_CELL in helpers/notebook.py)"
+    if not cells or "helpers.receipt()" not in cells[-1].source:
+        yield "the last code cell does not call helpers.receipt()"
+    for cell in notebook.cells:
+        if tags(cell) - TAGS:
+            yield f"cell {cell.id}: unknown tags {sorted(tags(cell) - TAGS)}"
+        if (
+            re.search(r"^\s*from\s+\S+\s+import\s+\*", cell.source, re.M)
+            and cell.cell_type == "code"
+        ):
+            yield f"cell {cell.id}: import * hides where names come from"
+    for source in ("import numpy as np", "import cupy as cp"):
+        if not any(
+            source in cell.source.splitlines() for cell in cells if "remove-cell" not in tags(cell)
+        ):
+            yield f"no visible line `{source}`"
+
+
+def _check_opening(notebook, path):
+    opening = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            break
+        opening.append(cell.source)
+    text = "\n".join(opening)
+    if not re.match(r"# \S", text):
+        yield "does not begin with a title (`# …`)"
+    for name in OPENING:
+        if not re.search(rf"(?:\*\*|\*|^#+ ){name}", text, re.M):
+            yield f"the opening does not say *{name}*"
+
+
+def _check_headings(notebook, path):
+    markdown = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    found = re.findall(r"^## (.+?)\s*$", "\n".join(markdown), re.M)
+    present = [heading for heading in HEADINGS if heading in found]
+    for heading in HEADINGS:
+        if heading not in found:
+            yield f"no heading `## {heading}`"
+    if present != sorted(present, key=found.index):
+        yield f"the closing headings are out of order: {found}"
+    if len(re.findall(r"^# ", "\n".join(markdown), re.M)) != 1:
+        yield "has more or fewer than one title (`# …`)"
+
+
+def _check_prose(notebook, path):
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        myst = MYST.search(cell.source)
+        if myst:
+            found = myst.group(0).strip()
+            yield f"cell {cell.id}: MyST syntax does not show outside the site: {found!r}"
+        if re.search(r"!\[\s*\]\(|<img(?![^>]*\balt=\"[^\"]+\")", cell.source):
+            yield f"cell {cell.id}: an image without a text alternative"
+        # A claim of someone else's may be quoted; our own comes from a cell.
+        ours = re.sub(r"[\"“][^\"”]*[\"”]", "", cell.source)
+        typed = SPEED_UP.search(ours)
+        if typed:
+            yield f"cell {cell.id}: a typed speed-up, let a cell compute it: {typed.group(0)!r}"
+
+
+def _check_exercises(notebook, path):
+    chapter = path.name.split("_")[0]
+    markdown = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    exercises = re.findall(r"^### Exercise (\d+\.\d+)\b", markdown, re.M)
+    solutions = []
+    for cell in code_cells(notebook):
+        if "solution" in tags(cell):
+            title = re.match(r"#@title Solution (\d+\.\d+)", cell.source)
+            if not title:
+                yield f"cell {cell.id}: a solution begins with `#@title Solution {chapter}.1`"
+            else:
+                solutions.append(title.group(1))
+        elif cell.source.startswith("#@title Solution"):
+            yield f"cell {cell.id}: a solution without the tag `solution`"
+    if (
+        exercises != [f"{chapter}.{number}" for number in range(1, len(exercises) + 1)]
+        or len(exercises) < 4
+    ):
+        yield f"needs four exercises or more, `### Exercise {chapter}.1` and so on; has {exercises}"
+    for number in sorted(set(exercises) - set(solutions)):
+        yield f"Exercise {number} has no solution cell"
+    for number in sorted(set(solutions) - set(exercises)):
+        yield f"Solution {number} has no exercise"
+    if markdown.count("<summary>Hint</summary>") < len(exercises):
+        yield "an exercise has no `<details><summary>Hint</summary>`"
+
+
+def _check_outputs(notebook, path):
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+            if output.output_type == "error":
+                yield f"cell {cell.id}: stores an error ({output.ename}): catch it, print it"
+            if "image/png" in data and not alt:
+                yield f"cell {cell.id}: a figure without a text alternative: use helpers.show"
+            if any("svg" in name or "javascript" in name or "widget" in name for name in data):
+                yield f"cell {cell.id}: an output that not every viewer shows: {sorted(data)}"
+
+
+def main(arguments=None):
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser("python -m helpers.notebook")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true", help="list what is wrong")
+    what.add_argument("--fix", action="store_true", help="write the canonical form, then check")
+    parser.add_argument("notebooks", nargs="*", type=Path)
+    options = parser.parse_args(arguments)
+    status = 0
+    for path in paths(options.notebooks):
+        if options.fix:
+            before = path.read_text(encoding="utf-8")
+            fixed = canonical(read(path))
+            if nbformat.writes(fixed) + "\n" != before:
+                write(fixed, path)
+        for problem in problems(path):
+            print(f"{path.name}: {problem}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
