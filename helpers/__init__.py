@@ -14,7 +14,7 @@ from helpers.checks import check  # noqa: E402
 from helpers.data import astronaut, mnist  # noqa: E402
 from helpers.device import description, on_gpu, pick  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
-from helpers.results import headline, receipt  # noqa: E402
+from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 
 __all__ = [

@@ -14,7 +14,7 @@ from IPython.display import display
 STYLE = Path(__file__).with_name("book.mplstyle")
 
 
-def publish(data, metadata=None):
+def emit(data, metadata=None):
     """Display `data`, which maps MIME types to contents; outside a notebook print its text."""
     if get_ipython() is None:
         print(data["text/plain"])
@@ -35,7 +35,7 @@ def table(rows, headers, *, floatfmt=".4g", **options):
     def text(form):
         return tabulate.tabulate(rows, headers, tablefmt=form, floatfmt=floatfmt, **options)
 
-    publish({"text/html": str(text("html")), "text/plain": text("simple")})
+    emit({"text/html": str(text("html")), "text/plain": text("simple")})
 
 
 def figure(nrows=1, ncols=1, **options):
@@ -62,7 +62,7 @@ def show(fig, *, alt):
     fig.savefig(image, format="png", metadata={"Software": None}, pil_kwargs={"optimize": True})
     plt.close(fig)
     data = {"image/png": base64.b64encode(image.getvalue()).decode(), "text/plain": alt}
-    publish(data, {"image/png": {"alt": alt}})
+    emit(data, {"image/png": {"alt": alt}})
 
 
 def progress(iterable, description, *, total=None, unit="step"):

@@ -84,8 +84,9 @@ def write(notebook, path):
 
 def paths(names=()):
     """Return the notebooks named (files or folders), or all chapters, as sorted paths."""
-    found = []
-    for name in [Path(name) for name in names] or [NOTEBOOKS]:
+    names = [Path(name) for name in names]
+    found = [] if names else list(NOTEBOOKS.glob("*.ipynb"))
+    for name in names:
         found += name.glob("*.ipynb") if name.is_dir() else [name]
     return sorted(path for path in found if not path.name.startswith("."))
 

@@ -1,0 +1,77 @@
+"""Write each chapter's cells tagged `export` to helpers/chapters/, for chapters that build on it.
+
+python -m helpers.export            write helpers/chapters/*.py
+python -m helpers.export --check    say which of them differ from the notebooks; status 1 if any
+"""
+
+import argparse
+import ast
+import sys
+from pathlib import Path
+
+from helpers import notebook
+
+FOLDER = Path(__file__).parent / "chapters"
+HEADER = '''\
+"""Generated from notebooks/{name} by `python -m helpers.export`: do not edit."""
+# ruff: noqa
+# fmt: off
+
+'''
+
+
+def modules(notebooks=()):
+    """Return {file name: source} for the `notebooks` (default: all) that have cells to export.
+
+    The file of 50_cnn_mnist.ipynb is cnn_mnist.py. SyntaxError when a cell is not plain Python.
+    """
+    found = {}
+    for path in notebook.paths(notebooks):
+        cells = notebook.code_cells(notebook.read(path))
+        sources = [cell.source.strip("\n") for cell in cells if "export" in notebook.tags(cell)]
+        if sources:
+            text = HEADER.format(name=path.name) + "\n\n\n".join(sources) + "\n"
+            ast.parse(text, path.name)
+            found[path.stem.partition("_")[2] + ".py"] = text
+    return found
+
+
+def differences(folder=FOLDER, notebooks=()):
+    """Return the names of files in `folder` that are missing, superfluous or not as exported."""
+    wanted = modules(notebooks)
+    present = {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.py")}
+    present.pop("__init__.py", None)
+    return sorted(name for name in wanted | present if wanted.get(name) != present.get(name))
+
+
+def write(folder=FOLDER, notebooks=()):
+    """Bring the files in `folder` up to date; return the names of those that changed."""
+    wanted = modules(notebooks)
+    changed = differences(folder, notebooks)
+    for name in changed:
+        if name in wanted:
+            (Path(folder) / name).write_text(wanted[name], encoding="utf-8")
+        else:
+            (Path(folder) / name).unlink()
+    return changed
+
+
+def main(arguments=None):
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser("python -m helpers.export")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    options = parser.parse_args(arguments)
+    if not options.check:
+        for name in write():
+            print(f"helpers/chapters/{name}: written")
+        return 0
+    found = differences()
+    for name in found:
+        print(
+            f"helpers/chapters/{name}: not as its notebook has it; run `python -m helpers.export`"
+        )
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Pages of the site that are made from the chapters: what was measured, the sources, the status.
+
+python -m helpers.pages FOLDER      write measured.md, sources.md, status.md and coverage.md there
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from helpers import notebook, record, results, standin
+
+
+def title(book):
+    """Return the title of the notebook `book`, its first heading."""
+    return re.match(r"# +(.+)", book.cells[0].source).group(1).strip()
+
+
+def section(book, heading):
+    """Return the Markdown of the notebook `book` under `## heading`, up to the next of its kind."""
+    text = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    found = re.search(rf"^## {re.escape(heading)}\s*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    return found.group(1).strip() if found else ""
+
+
+def table(headers, rows):
+    """Return a Markdown table; None becomes a dash."""
+    lines = [headers, ["---"] * len(headers), *rows]
+    cells = [["–" if x is None else str(x).replace("|", "\\|") for x in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
+
+
+def measured(chapters):
+    """Return the page of all headline results; `chapters` maps links to (path, notebook)."""
+    text = [
+        "# What was measured",
+        "The headline results of all chapters, read from the chapters' stored outputs. A ratio "
+        "compares two measurements of one run on one machine.",
+    ]
+    for link, (path, book) in chapters.items():
+        entries = results.stored([path])
+        if entries:
+            text.append(f"## [{title(book)}]({link})")
+            keys = ("value", "unit", "against", "device", "date")
+            rows = [
+                [f"`{e['name']}`", f"{e['value']:.4g}", *(e[key] for key in keys[1:])]
+                for e in entries
+            ]
+            text.append(table(["Result", *(key.capitalize() for key in keys)], rows))
+    if len(text) == 2:
+        text.append("No result is stored yet.")
+    return text
+
+
+def sources(chapters):
+    """Return the page of what the chapters say on their sources' measurements."""
+    text = [
+        "# What the sources got wrong",
+        "Each chapter goes back to a published article or talk and measures its claims again. "
+        "These are the findings, as the chapters give them. Mistakes are easy to make in timing "
+        "and parallel code; whoever publishes code and numbers makes it possible to find them.",
+    ]
+    for link, (_, book) in chapters.items():
+        found = section(book, "What the original measured")
+        if found:
+            folder = os.path.dirname(link)
+            found = re.sub(r"\]\((?!\w+:|#|/)", f"]({folder}/", found)
+            found = found.replace("](#", f"]({link}#")
+            text += [f"## [{title(book)}]({link})", found]
+    if len(text) == 2:
+        text.append("No chapter says anything on this yet.")
+    return text
+
+
+def status(chapters):
+    """Return the page of all receipts."""
+    keys = ("gpu", "driver", "cuda", "cupy", "numpy", "python", "date")
+    rows = []
+    for link, (_, book) in chapters.items():
+        receipt = book.metadata.get("receipt", {})
+        sanitizer = receipt.get("sanitizer", {})
+        memory = (
+            " ".join(filter(None, [sanitizer.get("verdict"), sanitizer.get("version")])) or None
+        )
+        seconds = receipt.get("duration_seconds")
+        rows.append(
+            [f"[{title(book)}]({link})", record.state(book), *(receipt.get(key) for key in keys)]
+            + [None if seconds is None else f"{seconds} s", ", ".join(memory) or None]
+        )
+    headers = ["Chapter", "Recording", "GPU", "Driver", "CUDA", "CuPy", "NumPy", "Python", "Date"]
+    return [
+        "# Status",
+        "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
+        "and outputs are those of the recording, byte for byte. *Memory check* is compute-sanitizer's "
+        "verdict on the chapter's kernels, and its version.",
+        table([*headers, "Took", "Memory check"], rows) if rows else "No chapter is recorded yet.",
+    ]
+
+
+def coverage(chapters):
+    """Return what the stand-in covers and what it does not, as a fragment of a page."""
+    text = []
+    for heading, entries in (("Covered", standin.COVERED), ("Not covered", standin.NOT_COVERED)):
+        items = [f"- **{name}**: {what}." for name, what in entries.items()]
+        text += [f"## {heading}", "\n".join(items)]
+    return text
+
+
+PAGES = {"measured": measured, "sources": sources, "status": status, "coverage": coverage}
+
+
+def write(folder, notebooks=()):
+    """Write the pages on the `notebooks` (default: all) to `folder`; return their paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    chapters = {
+        Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix(): (
+            path,
+            notebook.read(path),
+        )
+        for path in notebook.paths(notebooks)
+    }
+    written = []
+    for name, page in PAGES.items():
+        text = "\n\n".join(page(chapters)) + "\n"
+        path = folder / f"{name}.md"
+        # An unchanged page keeps its time, so that the site is not built anew for it.
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    write(sys.argv[1])

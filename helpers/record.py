@@ -1,0 +1,197 @@
+"""Record the chapters on a real GPU: run them, store their outputs and a receipt.
+
+python -m helpers.record [notebooks…]        record what is not fresh (all chapters by default)
+python -m helpers.record --force [notebooks…]    record in any case
+python -m helpers.record --check [notebooks…]    say what is not fresh; needs no GPU
+python -m helpers.record --run-only NOTEBOOK     run the code in this process, store nothing
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from helpers import device, notebook, report
+
+CELL_SECONDS = 900
+SANITIZER_SECONDS = 240
+MEMORY_ERRORS = 99  # the exit status we ask compute-sanitizer for
+CELL_FAILED = 3  # the exit status of --run-only when a cell raises
+
+
+def state(book):
+    """Return "fresh" if the receipt of the notebook `book` fits it, else what is wrong."""
+    receipt = book.metadata.get("receipt")
+    if not receipt:
+        return "not recorded"
+    if device.STANDIN_NAME in receipt.get("gpu", device.STANDIN_NAME):
+        return "not recorded on a GPU"
+    if receipt.get("code_sha256") != notebook.code_sha256(book):
+        return "stale: the code is not the code that was recorded"
+    if receipt.get("outputs_sha256") != notebook.outputs_sha256(book):
+        return "stale: the stored outputs are not those that were recorded"
+    return "fresh"
+
+
+def record(path):
+    """Run the notebook at `path` in a fresh kernel and store its outputs and receipt.
+
+    RuntimeError when a cell fails or the sanitizer finds an error; the file is then left as it was.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    book = notebook.read(path)
+    for cell in notebook.code_cells(book):
+        cell.outputs = []
+    client = NotebookClient(
+        book,
+        kernel_name="python3",
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        resources={"metadata": {"path": str(path.resolve().parent)}},
+    )
+    start = time.perf_counter()
+    try:
+        client.execute(env=_environment())
+    except CellExecutionError as error:
+        raise RuntimeError(f"a cell failed\n{_plain(str(error))}") from error
+    seconds = time.perf_counter() - start
+    verdict = sanitize(path)
+    notebook.canonical(book)
+    book.metadata.receipt = report.facts() | {
+        "code_sha256": notebook.code_sha256(book),
+        "outputs_sha256": notebook.outputs_sha256(book),
+        "duration_seconds": round(seconds, 1),
+        "sanitizer": verdict,
+    }
+    notebook.write(book, path)
+    if (found := state(notebook.read(path))) != "fresh":
+        raise RuntimeError(f"what was written does not read back the same: {found}")
+    return book.metadata.receipt
+
+
+def sanitize(path):
+    """Run the notebook's code, with small sizes, under compute-sanitizer's memcheck.
+
+    Return a dictionary of tool, version and verdict. RuntimeError when it finds errors or a cell
+    fails.
+    """
+    tool = shutil.which("compute-sanitizer", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+    if tool is None:
+        return {"tool": "memcheck", "version": None, "verdict": "not run: no compute-sanitizer"}
+    about = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    version = re.search(r"Version (\S+)|(\d+\.\d+\S*)", about)
+    command = [tool, "--tool", "memcheck", "--error-exitcode", str(MEMORY_ERRORS)]
+    # Some chapters show launches that CUDA refuses, on purpose; here only memory matters.
+    command += ["--report-api-errors", "no"]
+    command += [sys.executable, "-m", "helpers.record", "--run-only", str(path.resolve())]
+    process = subprocess.Popen(
+        command,
+        env=_environment() | {"HELPERS_SIZES": "cpu"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # so that the program it runs can be ended with it
+    )
+    try:
+        text, _ = process.communicate(timeout=SANITIZER_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        verdict = f"timed out after {SANITIZER_SECONDS} s"
+    else:
+        tail = _plain("\n".join(text.splitlines()[-40:]))
+        if process.returncode == MEMORY_ERRORS:
+            raise RuntimeError(f"compute-sanitizer found errors\n{tail}")
+        if process.returncode == CELL_FAILED:
+            raise RuntimeError(f"a cell failed with HELPERS_SIZES=cpu\n{tail}")
+        summary = re.search(r"ERROR SUMMARY: (\d+ errors?)", text)
+        verdict = (
+            summary.group(1)
+            if summary and not process.returncode
+            else f"could not run: {tail[-200:]}"
+        )
+    name = next((group for group in version.groups() if group), None) if version else None
+    return {"tool": "memcheck", "version": name, "verdict": verdict}
+
+
+def run_only(path):
+    """Run the code cells of the notebook at `path` in this process; return the exit status.
+
+    Hidden cells are left out: they assert on results and times at full size.
+    """
+    os.environ["MPLBACKEND"] = "agg"
+    from IPython.core.interactiveshell import InteractiveShell
+
+    book = notebook.read(path)
+    shell = InteractiveShell.instance()
+    os.chdir(path.resolve().parent)
+    for number, cell in enumerate(notebook.code_cells(book), 1):
+        if "remove-cell" in notebook.tags(cell):
+            continue
+        if not shell.run_cell(cell.source).success:
+            print(f"code cell {number} failed")
+            return CELL_FAILED
+    return 0
+
+
+def _environment():
+    """The environment for the chapters' processes: there, too, these helpers are the ones found."""
+    path = os.pathsep.join(filter(None, [str(notebook.BOOK), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path}
+
+
+def _plain(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)[-4000:]
+
+
+def main(arguments=None):
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser("python -m helpers.record")
+    parser.add_argument("notebooks", nargs="*", type=Path)
+    parser.add_argument("--force", action="store_true", help="record fresh notebooks too")
+    parser.add_argument("--check", action="store_true", help="say what is not fresh, run nothing")
+    parser.add_argument("--run-only", type=Path, metavar="NOTEBOOK", help="run, store nothing")
+    options = parser.parse_args(arguments)
+    if options.run_only:
+        return run_only(options.run_only)
+    states = {path: state(notebook.read(path)) for path in notebook.paths(options.notebooks)}
+    if options.check:
+        for path, found in states.items():
+            print(f"{path.name}: {found}")
+        return int(any(found != "fresh" for found in states.values()))
+    if not device.on_gpu or device.small_sizes():
+        why = "HELPERS_SIZES=cpu is set" if device.on_gpu else "there is no GPU here"
+        print(
+            f"record: {why}; chapters are recorded on a real GPU at full size only", file=sys.stderr
+        )
+        return 1
+    print(device.description(), flush=True)
+    failed = 0
+    for path, found in states.items():
+        if found == "fresh" and not options.force:
+            print(f"{path.name}: fresh", flush=True)
+            continue
+        print(f"{path.name}: {found}; recording …", flush=True)
+        try:
+            receipt = record(path)
+        except Exception as error:  # the other chapters are recorded all the same
+            print(f"{path.name}: FAILED: {error}", flush=True)
+            failed += 1
+            continue
+        verdict = receipt["sanitizer"]["verdict"]
+        print(f"{path.name}: {receipt['duration_seconds']} s, memcheck: {verdict}", flush=True)
+        for problem in notebook.problems(path):
+            print(f"{path.name}: {problem}", flush=True)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

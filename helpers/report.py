@@ -1,0 +1,54 @@
+"""What a chapter reports: its headline results, and the receipt of the run."""
+
+import datetime
+import math
+import platform
+import re
+
+import numpy as np
+
+from helpers import device
+from helpers.display import emit
+
+MIME = "application/vnd.from-kernel-to-network.headline+json"
+
+
+def headline(name, value, unit, *, against=None):
+    """Show a headline result and store it in the cell's output, where `results` finds it.
+
+    `name` is "chapter.what", `value` a finite number, `unit` its unit ("ratio" when it has none),
+    `against` what it was compared with. ValueError for a bad name, a number that is not finite,
+    or no unit.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*\.[a-z0-9_]+", name):
+        raise ValueError(f"a headline's name is like matmul.naive_f64_vs_cublas, not {name!r}")
+    value = float(value)
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is {value}: a result must be a finite number")
+    if not unit:
+        raise ValueError(f"{name} needs a unit; for a ratio say 'ratio'")
+    text = f"{name} = {value:.4g} {unit}" + (f" (against {against})" if against else "")
+    data = {"name": name, "value": value, "unit": unit, "against": against}
+    emit({MIME: data, "text/plain": text})
+
+
+def facts():
+    """Return what this run runs on: gpu, driver, cuda, cupy, numpy, python and date, all text."""
+    import cupy
+
+    return {
+        "gpu": device.device_name(),
+        "driver": device.driver_version() if device.on_gpu else "none",
+        "cuda": device.cuda_version() if device.on_gpu else "none",
+        "cupy": cupy.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def receipt():
+    """Print what this run ran on: device, driver, CUDA, CuPy, NumPy, Python and the date."""
+    names = {"gpu": "Device", "driver": "Driver", "cuda": "CUDA", "cupy": "CuPy", "numpy": "NumPy"}
+    for key, value in facts().items():
+        print(f"{names.get(key, key.capitalize()):<7} {value}")
