@@ -11,6 +11,7 @@ from helpers import standin
 standin.install()  # before anything imports cupy
 
 from helpers.checks import check  # noqa: E402
+from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, mnist  # noqa: E402
 from helpers.device import description, on_gpu, pick  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
@@ -21,6 +22,7 @@ __all__ = [
     "Timing",
     "astronaut",
     "check",
+    "crossover",
     "description",
     "figure",
     "format_rate",
