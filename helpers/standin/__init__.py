@@ -1,0 +1,110 @@
+"""A stand-in for CuPy on machines that have no usable NVIDIA GPU.
+
+``install()`` decides, once, who answers to ``import cupy``: the real CuPy, or the packages in the
+folder ``packages/`` beside this file, which run on the CPU. The environment variable
+``CUPY_STANDIN`` overrides the choice:
+
+``auto``    (the default) the real CuPy where it is installed and a GPU answers, else the stand-in
+``always``  the stand-in, even where there is a GPU
+``never``   never the stand-in; without a GPU CuPy's own error appears
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+PACKAGES = Path(__file__).with_name("packages")
+NAMES = ("cupy", "cupyx", "cupy_backends")
+
+COVERED = {
+    "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, dtypes as in "
+    "CuPy, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
+    "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, linalg, "
+    "fft, random (its own streams of numbers), testing",
+    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fuse: compiled as "
+    "C++ and run block by block",
+    "Device": "logical devices, streams, events, graph capture, memory pools, "
+    "cupyx.profiler.benchmark, cupyx.scatter_add",
+}
+NOT_COVERED = {
+    "Speed": "nothing that is timed here says anything about a GPU",
+    "Data races": "threads run one after another, so a race gives the right answer",
+    "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
+    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
+    "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
+    "Interchange": "DLPack, since there is no device memory to share",
+}
+
+
+class _Finder:
+    """Serve the stand-in's top-level packages; their submodules follow by ``__path__``."""
+
+    def find_spec(self, name: str, path=None, target=None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [str(PACKAGES)]) if name in NAMES else None
+
+
+_finder = _Finder()
+
+
+def gpu_count() -> int:
+    """Number of GPUs that the NVIDIA driver offers to this process; 0 when there is no driver."""
+    library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        cuda = ctypes.CDLL(library)
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def _real_cupy_installed() -> bool:
+    spec = PathFinder.find_spec("cupy")
+    return spec is not None and spec.origin is not None and not _is_ours(spec.origin)
+
+
+def _is_ours(origin: str | None) -> bool:
+    return origin is not None and PACKAGES in Path(origin).parents
+
+
+def not_covered(name: str) -> NotImplementedError:
+    """The error for something that CuPy has and the stand-in has not."""
+    return NotImplementedError(
+        f"{name} is not covered by the CPU stand-in; helpers.standin.COVERED and NOT_COVERED list "
+        "what is. It needs CuPy and a GPU."
+    )
+
+
+def is_active() -> bool:
+    """True when ``import cupy`` gives the stand-in."""
+    return _finder in sys.meta_path
+
+
+def install() -> bool:
+    """Choose between CuPy and the stand-in; returns ``is_active()``. Calling it again is harmless.
+
+    Raises ValueError for an unknown ``CUPY_STANDIN``, and RuntimeError when the stand-in is needed
+    but another ``cupy`` has been imported already.
+    """
+    if is_active():
+        return True
+    mode = os.environ.get("CUPY_STANDIN") or "auto"
+    if mode not in ("auto", "always", "never"):
+        raise ValueError(f"CUPY_STANDIN must be auto, always or never, not {mode!r}")
+    if mode == "never" or (mode == "auto" and _real_cupy_installed() and gpu_count() > 0):
+        return False
+    for name in NAMES:
+        module = sys.modules.get(name)
+        if module is not None and not _is_ours(getattr(module, "__file__", None)):
+            why = "CUPY_STANDIN=always" if mode == "always" else "no usable GPU was found"
+            raise RuntimeError(
+                f"{name} was imported before helpers, and {why}. Restart Python (in a notebook: "
+                "restart the kernel) and import helpers first."
+            )
+    sys.meta_path.insert(0, _finder)
+    return True

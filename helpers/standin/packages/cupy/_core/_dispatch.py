@@ -1,0 +1,124 @@
+"""The road between CuPy's arrays and NumPy's functions.
+
+``run`` calls a NumPy function and turns what it returns into device arrays: a result that shares
+memory with an input becomes a view, anything else is copied into memory of the pool, so that every
+array has guard zones and is in the pool's books. Under graph capture the result is computed again at
+each launch.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cupy.cuda import runtime, stream
+
+SCALARS = (bool, int, float, complex, np.number, np.bool_)
+
+
+class PerformanceWarning(RuntimeWarning):
+    """Something works, but slowly."""
+
+
+def unsupported(value) -> TypeError:
+    return TypeError(f"Unsupported type {type(value)}")
+
+
+def check_device(array) -> None:
+    """Warn as CuPy does when an array lives on another device than the current one."""
+    current = runtime.getDevice()
+    if array._memory.device_id != current:
+        warnings.warn(
+            f"The device where the array resides ({array._memory.device_id}) is different from the "
+            f"current device ({current}). Peer access has been activated automatically.",
+            PerformanceWarning,
+            stacklevel=4,
+        )
+
+
+def unwrap(value, sources: list):
+    """NumPy's view of an argument; device arrays found on the way are appended to ``sources``.
+
+    Raises TypeError for a NumPy array, which CuPy does not move to the device unasked.
+    """
+    from cupy._core._ndarray import ndarray
+
+    if isinstance(value, ndarray):
+        check_device(value)
+        sources.append(value)
+        return value._array
+    if isinstance(value, np.ndarray):
+        raise unsupported(value)
+    if type(value) in (list, tuple):
+        return type(value)(unwrap(item, sources) for item in value)
+    return value
+
+
+def run(function: Callable, sources: Sequence = ()):
+    """Call ``function()`` and return its result with every NumPy array as a device array.
+
+    ``function`` takes nothing, reads the NumPy arrays of ``sources`` and may be called again later.
+    """
+    with np.errstate(all="ignore"):
+        raw = function()
+    fresh: list = []
+    result = _finish(raw, sources, fresh)
+    if fresh and stream.capturing():
+        for array in fresh:
+            array._poison()
+
+        def again() -> None:
+            with np.errstate(all="ignore"):
+                values = _leaves(function())
+            for array, value in zip(fresh, values, strict=True):
+                array._array[...] = value
+
+        if len(fresh) == len(_leaves(raw)):
+            stream.submit(again)
+        else:
+            raise NotImplementedError("a mixture of views and new arrays while capturing a graph")
+    return result
+
+
+def _leaves(raw) -> list:
+    if isinstance(raw, (tuple, list)):
+        return [leaf for item in raw for leaf in _leaves(item)]
+    return [raw] if isinstance(raw, (np.ndarray, np.generic)) else []
+
+
+def _finish(raw, sources: Sequence, fresh: list):
+    from cupy._core._ndarray import place, wrap
+
+    if isinstance(raw, (np.ndarray, np.generic)):
+        for source in sources:
+            if raw is source._array:
+                return source
+            if isinstance(raw, np.ndarray) and np.may_share_memory(raw, source._array):
+                return wrap(raw, source._memory)
+        fresh.append(place(np.asarray(raw)))
+        return fresh[-1]
+    if isinstance(raw, tuple) and hasattr(raw, "_fields"):
+        return type(raw)(*(_finish(item, sources, fresh) for item in raw))
+    if isinstance(raw, (tuple, list)):
+        return type(raw)(_finish(item, sources, fresh) for item in raw)
+    return raw
+
+
+def routine(function: Callable, *args, out=None, **kwargs):
+    """Call a NumPy function on device arrays; ``out`` is written in place and returned."""
+    sources: list = []
+    values = unwrap(args, sources)
+    options = {name: unwrap(value, sources) for name, value in kwargs.items()}
+    if out is None:
+        return run(lambda: function(*values, **options), sources)
+    if not hasattr(out, "_array"):
+        raise TypeError("Output arguments type must be cupy.ndarray")
+
+    def write() -> None:
+        with np.errstate(all="ignore"):
+            function(*values, out=out._array, **options)
+
+    stream.submit(write)
+    return out

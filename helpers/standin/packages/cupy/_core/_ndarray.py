@@ -1,0 +1,651 @@
+"""``cupy.ndarray``: a wrapper around a NumPy array that behaves as if it lived on a device.
+
+It is no subclass of ``numpy.ndarray`` and has no buffer protocol, so that everything that would copy
+it to the host unasked (NumPy, matplotlib, SciPy) meets CuPy's TypeError instead.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from cupy._core._dispatch import SCALARS, check_device, routine, run, unsupported
+from cupy.cuda import device, memory, stream
+
+_KINDS = "biufc"
+
+
+def check_dtype(dtype) -> np.dtype:
+    """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in _KINDS or dtype.char in "gG" or not dtype.isnative:
+        raise ValueError(f"Unsupported dtype {dtype}")
+    return dtype
+
+
+class ndarray:
+    """An array on a device.
+
+    ``shape`` int or tuple of ints; ``dtype`` numeric, float64 by default; ``memptr`` a
+    ``cupy.cuda.MemoryPointer`` to use instead of new memory; ``strides`` in bytes; ``order`` 'C' or
+    'F'. New memory holds garbage, as on a device: NaN where the dtype has one.
+    """
+
+    __slots__ = ("_array", "_memory", "_base", "__weakref__")
+    __array_priority__ = 100
+
+    def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
+        shape = tuple(shape) if np.iterable(shape) else (shape,)
+        shape = tuple(operator.index(n) for n in shape)
+        if any(n < 0 for n in shape):
+            raise ValueError("Negative dimensions are not allowed")
+        dtype = check_dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        pointer = memory.alloc(size) if memptr is None else memptr
+        self = object.__new__(cls)
+        self._memory, self._base = pointer.mem, None
+        self._array = np.ndarray(
+            shape,
+            dtype,
+            buffer=pointer.mem.payload if size else None,
+            offset=pointer._offset if size else 0,
+            strides=strides,
+            order="C" if order is None else order,
+        )
+        if memptr is None:
+            self._poison()
+        return self
+
+    def _poison(self) -> None:
+        """Fill with what no program should mistake for a result."""
+        kind = self._array.dtype.kind
+        if kind in "fc":
+            self._array.fill(np.nan)
+        elif kind == "b":
+            self._array.fill(True)
+        else:
+            pattern = b"\xa5" * self._array.dtype.itemsize
+            self._array.fill(np.frombuffer(pattern, self._array.dtype)[0])
+
+    # What it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @shape.setter
+    def shape(self, new) -> None:
+        shaped = self._array.reshape(new)
+        if not np.may_share_memory(shaped, self._array) and shaped.size:
+            raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()`.")
+        self._array = shaped
+
+    dtype = property(lambda self: self._array.dtype)
+    ndim = property(lambda self: self._array.ndim)
+    size = property(lambda self: self._array.size)
+    itemsize = property(lambda self: self._array.itemsize)
+    nbytes = property(lambda self: self._array.nbytes)
+    strides = property(lambda self: self._array.strides)
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(self._array)
+
+    @property
+    def base(self):
+        """The array this one is a view of, or None."""
+        return self._base
+
+    @property
+    def device(self) -> device.Device:
+        return device.Device(self._memory.device_id)
+
+    @property
+    def data(self) -> memory.MemoryPointer:
+        offset = self._array.ctypes.data - self._memory.ptr if self.size else 0
+        return memory.MemoryPointer(self._memory, offset)
+
+    @property
+    def cstruct(self):
+        from helpers.standin import not_covered
+
+        raise not_covered("cupy.ndarray.cstruct")
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        contiguous = self._array.flags.c_contiguous
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
+            "stream": 1,
+            "version": 3,
+            "strides": None if contiguous else self.strides,
+            "data": (self._array.ctypes.data if self.size else 0, False),
+        }
+
+    def __dlpack__(self, **kwargs):
+        raise NotImplementedError("DLPack: the CPU stand-in has no device memory to share")
+
+    __dlpack_device__ = toDlpack = __dlpack__
+
+    # To the host and back
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct "
+            "a NumPy array explicitly."
+        )
+
+    def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
+        """A copy in host memory, as a NumPy array; into ``out`` where one is given."""
+        _refuse(stream)
+        if out is None:
+            if order not in ("C", "F", "A"):
+                raise ValueError(f"unsupported order: {order}")
+            return self._array.copy(order)
+        if not isinstance(out, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be obtained fromcupy.ndarray")
+        if self.dtype != out.dtype:
+            raise TypeError(f"{out.dtype} array cannot be obtained from {self.dtype} array")
+        if self.shape != out.shape:
+            raise ValueError(
+                f"Shape mismatch. Expected shape: {self.shape}, actual shape: {out.shape}"
+            )
+        if not (out.flags.c_contiguous or out.flags.f_contiguous):
+            raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
+        out[...] = self._array
+        return out
+
+    def set(self, arr: np.ndarray, stream=None) -> None:
+        """Copy a NumPy array of the same dtype and shape to the device."""
+        if not isinstance(arr, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+        if self.dtype != arr.dtype:
+            raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
+        if self.shape != arr.shape:
+            raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
+        if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
+            raise RuntimeError("Cannot set to non-contiguous array")
+        self._write(lambda: arr)
+
+    def _write(self, value) -> None:
+        target = self._array
+        stream.submit(lambda: np.copyto(target, value(), casting="unsafe"))
+
+    def _host(self) -> np.ndarray:
+        _refuse(None)
+        return self._array
+
+    def item(self):
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self._host().item()
+
+    def tolist(self):
+        return self._host().tolist()
+
+    def tobytes(self, order="C") -> bytes:
+        return self._host().tobytes(order)
+
+    def tofile(self, fid, sep="", format="%s") -> None:
+        self._host().tofile(fid, sep, format)
+
+    def dump(self, file) -> None:
+        self._host().dump(file)
+
+    def dumps(self) -> bytes:
+        return self._host().dumps()
+
+    def __repr__(self) -> str:
+        return repr(self._host())
+
+    def __str__(self) -> str:
+        return str(self._host())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._host(), spec)
+
+    def __bool__(self) -> bool:
+        return bool(self._host())
+
+    def __int__(self) -> int:
+        return int(self._host())
+
+    def __float__(self) -> float:
+        return float(self._host())
+
+    def __complex__(self) -> complex:
+        return complex(self._host())
+
+    def __bytes__(self) -> bytes:
+        return bytes(self._host())
+
+    def __reduce__(self):
+        return _from_host, (self.get(order="A"),)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        with self.device:
+            return self.copy()
+
+    __hash__ = None
+
+    # Elements
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value) -> bool:
+        return bool((self == value).any())
+
+    def __getitem__(self, index):
+        entries, advanced = self._index(index)
+        if not advanced:
+            return wrap(self._array[entries], self._memory, self)
+        if stream.capturing():  # the index array is read when the graph runs
+            return run(lambda: self._array[self._index(index)[0]])
+        return run(lambda: self._array[entries])
+
+    def __setitem__(self, index, value) -> None:
+        entries, advanced = self._index(index, assigned=True)
+        late = advanced and stream.capturing()  # the index array is read when the graph runs
+        target = self._array
+        if isinstance(value, ndarray):
+            check_device(value)
+            source = value._array
+            while source.ndim > target.ndim and source.shape[0] == 1:
+                source = source[0]
+        else:
+            source = np.asarray(value) if isinstance(value, (*SCALARS, np.ndarray)) else value
+            if not isinstance(source, np.ndarray):
+                source = np.asarray(value, dtype=self.dtype)
+            if source.ndim and not advanced:
+                raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                source = np.asarray(value, dtype=self.dtype)  # OverflowError, as in CuPy
+
+        def work() -> None:
+            where = self._index(index, assigned=True)[0] if late else entries
+            with np.errstate(all="ignore"):
+                target[where] = source.astype(target.dtype, copy=False)
+
+        stream.submit(work)
+
+    def _index(self, index, assigned: bool = False) -> tuple[tuple, bool]:
+        """NumPy's form of an index, and whether it makes a copy (index arrays) or a view."""
+        entries = list(index) if isinstance(index, tuple) else [index]
+        advanced, axes = False, 0
+        for position, entry in enumerate(entries):
+            entry, used = _index_entry(entry, assigned)
+            entries[position] = entry
+            axes += used
+            advanced |= isinstance(entry, np.ndarray)
+        if axes > self.ndim:
+            raise IndexError(
+                f"too many indices for array: array is {self.ndim}-dimensional, but {axes} were "
+                "indexed"
+            )
+        ellipses = sum(entry is Ellipsis for entry in entries)
+        if ellipses > 1:
+            raise IndexError("an index can only have a single ellipsis ('...')")
+        if not ellipses:
+            entries.append(Ellipsis)
+        axis = 0
+        for position, entry in enumerate(entries):
+            if entry is Ellipsis:
+                axis += self.ndim - axes
+            elif isinstance(entry, slice):
+                axis += 1
+            elif isinstance(entry, np.ndarray) and entry.dtype.kind == "b":
+                axis += entry.ndim
+            elif isinstance(entry, np.ndarray):
+                entries[position] = _wrapped(entry, self.shape[axis])
+                axis += 1
+            elif entry is not None:
+                size = self.shape[axis]
+                if not -size <= entry < size:
+                    raise IndexError(
+                        f"Index {entry} is out of bounds for axis {axis} with size {size}"
+                    )
+                axis += 1
+        return tuple(entries), advanced
+
+    def _scatter(self, function: np.ufunc, index, value) -> None:
+        self._index(index, assigned=True)
+        if isinstance(value, ndarray):
+            value = value._array
+        elif isinstance(value, np.ndarray):
+            raise unsupported(value)
+
+        def work() -> None:
+            source = np.asarray(value).astype(self.dtype)
+            function.at(self._array, self._index(index, assigned=True)[0], source)
+
+        stream.submit(work)
+
+    def scatter_add(self, slices, value) -> None:
+        self._scatter(np.add, slices, value)
+
+    def scatter_max(self, slices, value) -> None:
+        self._scatter(np.maximum, slices, value)
+
+    def scatter_min(self, slices, value) -> None:
+        self._scatter(np.minimum, slices, value)
+
+    @property
+    def flat(self):
+        from cupy._core._flatiter import flatiter
+
+        return flatiter(self)
+
+    # Views
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    @property
+    def mT(self):
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self):
+        return wrap(self._array.real, self._memory, self) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self):
+        if self.dtype.kind == "c":
+            return wrap(self._array.imag, self._memory, self)
+        return place(np.zeros(self.shape, self.dtype))
+
+    @imag.setter
+    def imag(self, value) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("cupy.ndarray does not have imaginary part to set")
+        self.imag[...] = value
+
+    def view(self, dtype=None, type=None):
+        if dtype is None:
+            return wrap(self._array.view(), self._memory, self)
+        return wrap(self._array.view(check_dtype(dtype)), self._memory, self)
+
+    def reduced_view(self, dtype=None):
+        return self.view(dtype)
+
+    def reshape(self, *shape, order="C", copy=None):
+        shape = shape[0] if len(shape) == 1 else shape
+        if order not in ("C", "F", "A", "c", "f", "a"):
+            raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
+        return _view_of(self, lambda a: a.reshape(shape, order=order))
+
+    def ravel(self, order="C"):
+        return _view_of(self, lambda a: a.ravel(order))
+
+    def transpose(self, *axes):
+        axes = axes[0] if len(axes) == 1 else axes or None
+        return _view_of(self, lambda a: a.transpose(axes))
+
+    def swapaxes(self, axis1, axis2):
+        return _view_of(self, lambda a: a.swapaxes(axis1, axis2))
+
+    def squeeze(self, axis=None):
+        return _view_of(self, lambda a: a.squeeze(axis))
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        def diagonal(a):
+            view = a.diagonal(offset, axis1, axis2)
+            view.flags.writeable = True  # NumPy's is read-only, CuPy's is not
+            return view
+
+        return _view_of(self, diagonal)
+
+    # New arrays
+
+    def copy(self, order="C"):
+        """A copy on the current device."""
+        order = _order(self._array, order)
+        result = allocate(self.shape, self.dtype, order)
+        result._write(lambda: self._array)
+        return result
+
+    def flatten(self, order="C"):
+        return self.copy(order).ravel(order) if order in "CF" else self.ravel(order).copy()
+
+    def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+        if casting is not None:
+            raise TypeError("casting is not supported yet")
+        if subok is not None:
+            raise TypeError("subok is not supported yet")
+        dtype = check_dtype(dtype)
+        order = _order(self._array, "K" if order is None else order)
+        flags = self._array.flags
+        fits = flags.f_contiguous if order == "F" else flags.c_contiguous
+        if not copy and dtype == self.dtype and fits:
+            return self
+        result = allocate(self.shape, dtype, order)
+        if self.dtype.kind == "c" and dtype.kind not in "cb":
+            result._write(lambda: self._array.real)  # no warning: a device gives none
+        else:
+            result._write(lambda: _quiet_cast(self._array, dtype))
+        return result
+
+    def byteswap(self, inplace=False):
+        return (
+            self._inplace(self._array.byteswap) if inplace else routine(np.ndarray.byteswap, self)
+        )
+
+    def fill(self, value) -> None:
+        if isinstance(value, ndarray):
+            if value.shape != ():
+                raise ValueError("non-scalar cupy.ndarray cannot be used for fill")
+            self._write(lambda: value._array)
+            return
+        value = np.asarray(value, dtype=self.dtype)
+        if value.shape != ():
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        self._write(lambda: value)
+
+    def _inplace(self, change) -> None:
+        stream.submit(change)
+
+    def sort(self, axis=-1, kind=None) -> None:
+        if kind is not None and kind != "stable":
+            raise ValueError("kind can only be None or 'stable'")
+        if self.ndim == 0:
+            raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+        self._inplace(lambda: self._array.sort(axis, kind="stable"))
+
+    def partition(self, kth, axis=-1) -> None:
+        self._inplace(lambda: self._array.partition(kth, axis))
+
+    def put(self, indices, values, mode="wrap") -> None:
+        import cupy
+
+        cupy.put(self, indices, values, mode)
+
+    def nonzero(self):
+        import cupy
+
+        return cupy.nonzero(self)
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, function, method, *inputs, **kwargs):
+        import cupy
+
+        outs = kwargs.get("out", ())
+        if outs:
+            if len(outs) != 1:
+                raise ValueError("The 'out' parameter must have exactly one array value")
+            kwargs["out"] = outs[0]
+        ours = getattr(cupy, function.__name__, None)
+        if method != "__call__":
+            ours = getattr(ours, method, None)
+        if ours is None:
+            return NotImplemented
+        for value in (*inputs, *outs):
+            if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
+                return NotImplemented
+        return ours(*inputs, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        import cupy
+
+        module = cupy
+        try:
+            for name in function.__module__.split(".")[1:]:
+                module = getattr(module, name)
+            ours = getattr(module, function.__name__)
+        except (AttributeError, NotImplementedError):
+            return NotImplemented
+        if ours is function or not all(issubclass(t, (ndarray, np.ndarray)) for t in types):
+            return NotImplemented
+        return ours(*args, **kwargs)
+
+
+class Flags:
+    """Layout of an array: ``c_contiguous``, ``f_contiguous``, ``owndata``."""
+
+    def __init__(self, array: np.ndarray):
+        self.c_contiguous = array.flags.c_contiguous
+        self.f_contiguous = array.flags.f_contiguous
+        self.fnc = self.f_contiguous and not self.c_contiguous
+        self.forc = self.f_contiguous or self.c_contiguous
+        self.owndata = array.base is None or array.base.dtype == np.uint8
+
+    def __getitem__(self, name: str) -> bool:
+        try:
+            return getattr(self, name.lower())
+        except AttributeError:
+            raise KeyError(f"{name} is not defined for cupy.ndarray.flags") from None
+
+    def __repr__(self) -> str:
+        return (
+            f"  C_CONTIGUOUS : {self.c_contiguous}\n"
+            f"  F_CONTIGUOUS : {self.f_contiguous}\n"
+            f"  OWNDATA : {self.owndata}"
+        )
+
+
+def allocate(shape, dtype, order: str = "C") -> ndarray:
+    """New memory of the pool, contents undefined and not even poisoned."""
+    size = math.prod(shape) * dtype.itemsize
+    pointer = memory.alloc(size)
+    buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
+    array = np.ndarray(shape, check_dtype(dtype), buffer=buffer, offset=offset, order=order)
+    return wrap(array, pointer.mem)
+
+
+def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:
+    """A device array over ``array``'s own memory, without copying.
+
+    ``mem`` is the Memory that holds the bytes; without it the result has no guard zones.
+    """
+    self = object.__new__(ndarray)
+    self._array = array
+    if mem is None:
+        mem = memory.UnownedMemory(array.ctypes.data, max(array.nbytes, 1), array)
+    self._memory = mem
+    self._base = base if base is None or base._base is None else base._base
+    return self
+
+
+def place(array: np.ndarray, order: str = "K") -> ndarray:
+    """A device array with a copy of ``array`` in memory of the pool."""
+    result = allocate(array.shape, check_dtype(array.dtype), _order(array, order))
+    if array.size:
+        result._array[...] = array
+    return result
+
+
+def _order(array: np.ndarray, order: str) -> str:
+    if order in ("K", "A", "k", "a"):
+        return "F" if array.flags.fnc else "C"
+    if order not in ("C", "F", "c", "f"):
+        raise ValueError(f"order not understood: {order!r}")
+    return order.upper()
+
+
+def _quiet_cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return array.astype(dtype)
+
+
+def _refuse(given) -> None:
+    if given is not None and given.is_capturing():
+        raise memory.runtime.CUDARuntimeError(900)
+    stream.refuse_while_capturing()
+
+
+def _from_host(array: np.ndarray) -> ndarray:
+    return place(array)
+
+
+def _view_of(source: ndarray, function) -> ndarray:
+    """``function`` of the NumPy array: a view where NumPy gives one, else a new array."""
+    result = function(source._array)
+    if np.may_share_memory(result, source._array):
+        return wrap(result, source._memory, source)
+    return run(lambda: function(source._array))
+
+
+def _wrapped(index: np.ndarray, size: int) -> np.ndarray:
+    """Indices modulo ``size``: on a device an index out of range wraps around."""
+    if index.size == 0 or (index.min() >= 0 and index.max() < size):
+        return index
+    if size == 0:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    return index % size
+
+
+def _index_entry(entry, assigned: bool):
+    """One entry of an index for NumPy, and the number of axes it takes."""
+    if entry is None or entry is Ellipsis:
+        return entry, 0
+    if isinstance(entry, slice):
+        return entry, 1
+    if isinstance(entry, ndarray):
+        check_device(entry)
+        array = entry._array
+    elif isinstance(entry, (bool, np.bool_)):
+        array = np.asarray(entry)
+    elif isinstance(entry, (list, np.ndarray)):
+        array = np.asarray(entry)
+        if isinstance(entry, list) and array.size == 0:
+            array = array.astype(np.intp)
+    else:
+        try:
+            return operator.index(entry), 1
+        except TypeError:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                "integer or boolean arrays are valid indices"
+            ) from None
+    if array.dtype.kind not in "biu":
+        raise IndexError(
+            "arrays used as indices must be of integer or boolean type. "
+            f"(actual: {array.dtype.type})"
+        )
+    if array.dtype.kind == "b":
+        if not assigned:
+            stream.refuse_while_capturing()  # the size of the result has to be known
+        return array, array.ndim
+    return array, 1

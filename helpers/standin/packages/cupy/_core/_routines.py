@@ -1,0 +1,194 @@
+"""NumPy's functions on device arrays, by name and by kind of first argument."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from cupy._core import _dispatch
+from cupy._core._creation import array, full  # noqa: F401  (operators look `full` up here)
+from cupy._core._dispatch import SCALARS, unsupported
+from cupy._core._ndarray import ndarray
+from cupy.cuda import stream
+
+# The first argument is a device array.
+ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere around array_split average
+broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum cumulative_prod
+cumulative_sum delete diag diagflat diagonal diff dsplit ediff1d expand_dims extract fill_diagonal
+flatnonzero flip fliplr flipud gradient histogram histogram2d histogramdd hsplit lexsort
+matrix_transpose max mean median min moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
+nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero packbits pad partition
+percentile permute_dims prod ptp putmask quantile ravel real_if_close repeat reshape resize roll
+rollaxis rot90 round searchsorted sort sort_complex split squeeze std sum swapaxes
+take take_along_axis tile trace transpose trapezoid tril tril_indices_from trim_zeros triu
+triu_indices_from unique unique_all unique_counts unique_inverse unique_values unpackbits unwrap
+vander var vsplit bincount digitize interp append fix i0 sinc poly polyfit roots""".split()
+# Both leading arguments are.
+ARRAYS = """dot vdot inner outer tensordot kron matmul cross convolve correlate in1d isin intersect1d
+setdiff1d setxor1d union1d array_equal array_equiv polyadd polysub polymul polyval choose""".split()
+# A sequence of arrays comes first, or arrays and scalars mixed.
+MIXED = """concatenate concat stack vstack hstack dstack column_stack atleast_1d atleast_2d atleast_3d
+broadcast_arrays where isclose allclose einsum select ix_ angle real imag iscomplex isreal isneginf
+isposinf block insert""".split()
+# The answer is a host value.
+HOST = """ndim shape size result_type can_cast min_scalar_type promote_types broadcast_shapes isscalar
+iscomplexobj isrealobj isfortran may_share_memory shares_memory array2string array_repr array_str
+typename""".split()
+# How many elements the result has is known only after the work is done.
+WAITS = """argwhere nonzero flatnonzero unique unique_all unique_counts unique_inverse unique_values
+extract compress bincount histogram intersect1d setdiff1d setxor1d union1d delete
+trim_zeros""".split()
+_NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
+_KEEPS = {"quantile", "percentile", "median", "nanmedian"}  # of these CuPy has `overwrite_input`
+ALIASES = {"row_stack": "vstack", "round_": "around", "product": "prod", "trapz": "trapezoid"}
+
+
+def _wrapped(name: str, function, arrays: int):
+    """A NumPy function whose first ``arrays`` arguments must be device arrays."""
+    try:
+        parameters = list(inspect.signature(function).parameters)
+    except ValueError:
+        parameters = []
+    out_at = parameters.index("out") if "out" in parameters else None
+    waits = name in WAITS
+
+    def wrapped(*args, **kwargs):
+        for keyword in _NO_KEYWORDS.intersection(kwargs):
+            if not (keyword == "overwrite_input" and name in _KEEPS):
+                raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+        for arg in args[:arrays]:
+            if not isinstance(arg, ndarray):
+                raise unsupported(arg)
+        if waits:
+            stream.refuse_while_capturing()
+        if out_at is not None and len(args) > out_at:
+            kwargs["out"], args = args[out_at], (*args[:out_at], *args[out_at + 1 :])
+            if len(args) > out_at:
+                kwargs.update(zip(parameters[out_at + 1 :], args[out_at:], strict=False))
+                args = args[:out_at]
+        return _dispatch.routine(function, *args, **kwargs)
+
+    wrapped.__name__ = wrapped.__qualname__ = name
+    wrapped.__doc__ = f"As :func:`numpy.{name}`, for device arrays."
+    return wrapped
+
+
+def _boolean(function):
+    return lambda *args, **kwargs: np.asarray(function(*args, **kwargs))
+
+
+def _stable(function):
+    return lambda a, axis=-1, kind=None: function(a, axis=axis, kind="stable")
+
+
+def _wrapping(function):
+    return lambda a, indices, axis=None, out=None: function(a, indices, axis, out, "wrap")
+
+
+_SPECIAL = {
+    "allclose": _boolean(np.allclose),
+    "array_equal": _boolean(np.array_equal),
+    "array_equiv": _boolean(np.array_equiv),
+    "count_nonzero": _boolean(np.count_nonzero),
+    "sort": _stable(np.sort),
+    "argsort": _stable(np.argsort),
+    "take": _wrapping(np.take),
+}
+
+for _names, _count in ((ARRAY, 1), (ARRAYS, 2), (MIXED, 0)):
+    for _name in _names:
+        if hasattr(np, _name):
+            globals()[_name] = _wrapped(_name, _SPECIAL.get(_name, getattr(np, _name)), _count)
+for _name, _target in ALIASES.items():
+    globals()[_name] = globals()[_target]
+
+
+def _host(name: str):
+    function = getattr(np, name)
+
+    def host(*args, **kwargs):
+        def plain(value):
+            return value._array if isinstance(value, ndarray) else value
+
+        return function(*map(plain, args), **{key: plain(v) for key, v in kwargs.items()})
+
+    host.__name__ = name
+    host.__doc__ = f"As :func:`numpy.{name}`; the answer is a host value."
+    return host
+
+
+for _name in HOST:
+    globals()[_name] = _host(_name)
+
+
+def copyto(dst, src, casting="same_kind", where=None) -> None:
+    """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
+    if not isinstance(src, (ndarray, *SCALARS)):
+        raise unsupported(src)
+    source = src._array if isinstance(src, ndarray) else np.asarray(src)
+    if isinstance(src, ndarray) or isinstance(src, np.generic):
+        fits = np.can_cast(source.dtype, dst.dtype, casting)
+    else:
+        fits = np.can_cast(np.result_type(dst.dtype, src), dst.dtype, casting)
+    if not fits:
+        raise TypeError(
+            f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
+        )
+    mask = True if where is None else where._array
+    target = dst._array
+
+    def work() -> None:
+        with np.errstate(all="ignore"):
+            np.copyto(target, source, casting="unsafe", where=mask)
+
+    stream.submit(work)
+
+
+def put(a, ind, v, mode="wrap") -> None:
+    """``a.flat[ind] = v``; indices out of range wrap around by default."""
+    sources: list = []
+    index = np.asarray(_plain(ind, sources))
+    value = np.asarray(_plain(v, sources))
+    target = a._array
+    stream.submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
+
+
+def place(arr, mask, vals) -> None:
+    target, chosen, values = arr._array, mask._array, vals._array
+    stream.submit(lambda: np.place(target, chosen, values))
+
+
+def put_along_axis(arr, indices, values, axis) -> None:
+    sources: list = []
+    target, index = arr._array, indices._array
+    value = _dispatch.unwrap(values, sources)
+    stream.submit(lambda: np.put_along_axis(target, index, value, axis))
+
+
+def putmask(a, mask, values) -> None:
+    sources: list = []
+    target, chosen = a._array, mask._array
+    value = _dispatch.unwrap(values, sources)
+    stream.submit(lambda: np.putmask(target, chosen, value))
+
+
+def fill_diagonal(a, val, wrap=False) -> None:
+    sources: list = []
+    target, value = a._array, _dispatch.unwrap(val, sources)
+    stream.submit(lambda: np.fill_diagonal(target, value, wrap))
+
+
+def _plain(value, sources: list):
+    return value if isinstance(value, np.ndarray) else _dispatch.unwrap(value, sources)
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a device array."""
+    moved = arr.transpose([i for i in range(arr.ndim) if i != axis % arr.ndim] + [axis % arr.ndim])
+    rows = moved.reshape(-1, arr.shape[axis])
+    results = [array(func1d(row, *args, **kwargs)) for row in rows]
+    stacked = globals()["stack"](results).reshape(*moved.shape[:-1], *results[0].shape)
+    if not results[0].ndim:
+        return stacked
+    return globals()["moveaxis"](stacked, -1, axis) if results[0].ndim == 1 else stacked

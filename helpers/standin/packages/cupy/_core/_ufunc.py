@@ -1,0 +1,158 @@
+"""Universal functions: NumPy's loops under CuPy's rules for arguments, types and outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cupy._core._dispatch import SCALARS, check_device, unsupported
+from cupy.cuda import stream
+
+_PYTHON_SCALARS = (int, float, complex)
+
+
+class ufunc:
+    """One elementwise function.
+
+    Calling it takes device arrays and scalars only (TypeError: Unsupported type, otherwise) and
+    returns a C-contiguous array, a tuple of them, or the outputs that were given.
+    """
+
+    def __init__(self, function: np.ufunc, name: str | None = None):
+        self._function = function
+        self.name = self.__name__ = f"cupy_{name or function.__name__}"
+        self.nin, self.nout, self.nargs = function.nin, function.nout, function.nargs
+        self.types = [t for t in function.types if not set(t) & set("OMmgG")]
+        self.__doc__ = f"Elementwise {function.__name__}, as :func:`numpy.{function.__name__}`."
+        self._resolved: dict = {}
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.name}'>"
+
+    def __reduce__(self):
+        return self.name.removeprefix("cupy_")
+
+    def __call__(self, *args, out=None, dtype=None, casting="same_kind", _where=None, **kwargs):
+        from cupy._core._ndarray import allocate, ndarray
+
+        if kwargs:
+            raise TypeError(f"Wrong arguments {kwargs}")
+        if not self.nin <= len(args) <= self.nargs:
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
+                f"{self.nargs} (with outputs), but given {len(args)}."
+            )
+        outs = self._outputs(args[self.nin :], out)
+        values, types, shapes = [], [], []
+        for arg in args[: self.nin]:
+            if isinstance(arg, ndarray):
+                check_device(arg)
+                values.append(arg._array)
+                types.append(arg._array.dtype)
+                shapes.append(arg._array.shape)
+            elif isinstance(arg, SCALARS):
+                values.append(arg)
+                weak = type(arg) in _PYTHON_SCALARS
+                types.append(type(arg) if weak else np.asarray(arg).dtype)
+            else:
+                raise unsupported(arg)
+        where = True
+        if _where is not None:
+            where = _where._array if isinstance(_where, ndarray) else bool(_where)
+            shapes.append(np.shape(where))
+        shapes += [o.shape for o in outs if o is not None]
+        shape = np.broadcast_shapes(*shapes)
+        dtypes = self._resolve(tuple(types), None if dtype is None else np.dtype(dtype))
+        for i, result_type in enumerate(dtypes[self.nin :]):
+            if outs[i] is None:
+                outs[i] = allocate(shape, result_type)
+                continue
+            if outs[i].shape != shape:
+                raise ValueError("Out shape is mismatched")
+            if not np.can_cast(result_type, outs[i].dtype, casting):
+                raise TypeError(
+                    f"Cannot cast output operand from {result_type!r} to {outs[i].dtype!r} with "
+                    f"casting rule {casting!r}"
+                )
+        targets = tuple(o._array for o in outs)
+        options = {} if dtype is None else {"signature": dtypes}
+
+        def work() -> None:
+            with np.errstate(all="ignore"):
+                self._function(*values, out=targets, where=where, casting="unsafe", **options)
+
+        stream.submit(work)
+        return outs[0] if self.nout == 1 else tuple(outs)
+
+    def _outputs(self, positional: tuple, out) -> list:
+        from cupy._core._ndarray import ndarray
+
+        if out is not None:
+            if positional:
+                raise ValueError("Cannot specify 'out' as both a positional and keyword argument")
+            if isinstance(out, tuple):
+                if len(out) != self.nout:
+                    raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+                positional = out
+            elif self.nout != 1:
+                raise ValueError("'out' must be a tuple of arrays")
+            else:
+                positional = (out,)
+        for array in positional:
+            if array is not None and not isinstance(array, ndarray):
+                raise TypeError("Output arguments type must be cupy.ndarray")
+        return list(positional) + [None] * (self.nout - len(positional))
+
+    def _resolve(self, types: tuple, dtype: np.dtype | None) -> tuple:
+        key = (types, dtype)
+        if key not in self._resolved:
+            options = {}
+            if dtype is not None:
+                options["signature"] = (None,) * self.nin + (dtype,) * self.nout
+            # A ufunc resolves dtypes only where one is known; with Python scalars alone they
+            # have their default types.
+            known = any(not isinstance(t, type) for t in types)
+            concrete = types if known else tuple(np.asarray(t(0)).dtype for t in types)
+            self._resolved[key] = self._function.resolve_dtypes(
+                (*concrete, *(None,) * self.nout), casting="unsafe", **options
+            )
+        return self._resolved[key]
+
+    def outer(self, A, B, **kwargs):
+        """The function applied to all pairs: shape ``A.shape + B.shape``."""
+        import cupy
+
+        a, b = cupy.array(A), cupy.array(B)
+        return self(
+            a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **kwargs
+        )
+
+    def at(self, a, indices, b=None) -> None:
+        """Apply in place at ``indices``, repeated indices included."""
+        if self.name not in _AT:
+            raise NotImplementedError(f"`{self.name}.at` is not supported yet")
+        a._scatter(self._function, indices, b)
+
+    def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
+        if self.name not in ("cupy_add", "cupy_multiply"):
+            raise NotImplementedError(f"`{self.name}.reduce` is not supported yet")
+        method = array.sum if self.name == "cupy_add" else array.prod
+        return method(axis, dtype, out, keepdims)
+
+    def accumulate(self, array, axis=0, dtype=None, out=None):
+        if self.name not in ("cupy_add", "cupy_multiply"):
+            raise NotImplementedError(f"`{self.name}.accumulate` is not supported yet")
+        method = array.cumsum if self.name == "cupy_add" else array.cumprod
+        return method(axis, dtype, out)
+
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        from cupy._core._dispatch import routine
+
+        if self.name != "cupy_add":
+            raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
+        return routine(self._function.reduceat, array, indices, axis, dtype, out=out)
+
+
+_AT = {
+    f"cupy_{name}"
+    for name in "add subtract maximum minimum bitwise_and bitwise_or bitwise_xor".split()
+}

@@ -1,0 +1,19 @@
+"""NumPy's exceptions, under CuPy's name."""
+
+from numpy.exceptions import (
+    AxisError,
+    ComplexWarning,
+    ModuleDeprecationWarning,
+    RankWarning,
+    TooHardError,
+    VisibleDeprecationWarning,
+)
+
+__all__ = [
+    "AxisError",
+    "ComplexWarning",
+    "ModuleDeprecationWarning",
+    "RankWarning",
+    "TooHardError",
+    "VisibleDeprecationWarning",
+]

@@ -1,0 +1,84 @@
+"""``cupyx`` on the CPU: scatter operations, ``rsqrt``, pinned arrays and the profiler."""
+
+from __future__ import annotations
+
+import contextlib
+
+import cupy as _cupy
+import numpy as _np
+from cupy.cuda.memory import alloc_pinned_memory as _alloc_pinned_memory
+
+__all__ = [
+    "empty_like_pinned",
+    "empty_pinned",
+    "errstate",
+    "rsqrt",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+    "zeros_like_pinned",
+    "zeros_pinned",
+]
+
+
+def scatter_add(a, slices, value) -> None:
+    """``a[slices] += value``, where an element named twice is added to twice."""
+    a.scatter_add(slices, value)
+
+
+def scatter_max(a, slices, value) -> None:
+    """``a[slices] = maximum(a[slices], value)``, repeated indices included."""
+    a.scatter_max(slices, value)
+
+
+def scatter_min(a, slices, value) -> None:
+    """``a[slices] = minimum(a[slices], value)``, repeated indices included."""
+    a.scatter_min(slices, value)
+
+
+def rsqrt(x, out=None):
+    """``1 / sqrt(x)``, elementwise, in the type of ``sqrt(x)``."""
+    root = _cupy.sqrt(x)
+    return _cupy.reciprocal(root, out=root if out is None else out)
+
+
+def empty_pinned(shape, dtype=float, order="C") -> _np.ndarray:
+    """A NumPy array in page-locked memory; here, ordinary host memory."""
+    array = _np.empty(shape, dtype, order)
+    if not array.size:
+        return array
+    pinned = _alloc_pinned_memory(array.nbytes)
+    return _np.ndarray(array.shape, dtype, buffer=pinned._buffer, order=order)
+
+
+def zeros_pinned(shape, dtype=float, order="C") -> _np.ndarray:
+    array = empty_pinned(shape, dtype, order)
+    array.fill(0)
+    return array
+
+
+def empty_like_pinned(a, dtype=None, shape=None) -> _np.ndarray:
+    return empty_pinned(a.shape if shape is None else shape, dtype or a.dtype)
+
+
+def zeros_like_pinned(a, dtype=None, shape=None) -> _np.ndarray:
+    return zeros_pinned(a.shape if shape is None else shape, dtype or a.dtype)
+
+
+@contextlib.contextmanager
+def errstate(**kwargs):
+    """Accepted and of no effect: a device reports no floating-point errors."""
+    yield
+
+
+_NOT_COVERED = (
+    "allow_synchronize cusparse cutensor distributed jit linalg optimizing scipy tools"
+).split()
+
+
+def __getattr__(name: str):
+    if name in _NOT_COVERED:
+        from helpers.standin import not_covered
+
+        raise not_covered(f"cupyx.{name}")
+    raise AttributeError(f"module 'cupyx' has no attribute {name!r}")
