@@ -1,0 +1,51 @@
+# From Kernel to Network: the whole of the book's machinery.
+#   make book     build the site            make lab      open the chapters in JupyterLab
+#   make test     run every test            make record   re-run stale chapters on a GPU
+#   make clean    remove what was made
+
+PYTHON ?= python3
+RUN := .venv/bin/python -m
+PYTEST := $(RUN) pytest -q
+
+.PHONY: book test lab record clean
+.DEFAULT_GOAL := book
+
+book: .venv/installed
+	$(RUN) helpers.pages book/generated
+	.venv/bin/jupyter-book build . -W --keep-going -q
+	@echo "The site: file://$(CURDIR)/_build/html/index.html"
+
+# Cheap first: what is quick to find is found in seconds. The browser tests read the built site.
+test: .venv/installed-test
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
+	$(PYTEST) tests/conformance
+	$(PYTEST) --nbval notebooks
+	$(MAKE) --no-print-directory book
+	$(PYTEST) tests/site
+
+lab: .venv/installed
+	$(RUN) jupyterlab notebooks
+
+record: .venv/installed
+	$(RUN) helpers.record
+
+clean:
+	rm -rf .venv _build book/generated
+
+# Stamp files: a second `make` installs nothing.
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "The book needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.13"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	    { echo "$(PYTHON) cannot make a virtual environment. On Debian or Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(RUN) pip install --quiet --requirement requirements.txt
+	touch $@
+
+# The stand-in compiles kernels. Where there is no C++ compiler, the ziglang wheel is one.
+.venv/installed-test: .venv/installed
+	$(RUN) pip install --quiet --editable '.[test]'
+	command -v $${CXX:-g++} >/dev/null || command -v clang++ >/dev/null || $(RUN) pip install --quiet ziglang
+	touch $@

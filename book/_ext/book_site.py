@@ -1,0 +1,151 @@
+"""The few things the site needs that Jupyter Book does not do.
+
+- the repository's address decides whether there are Colab, edit and repository buttons;
+- MathJax is served with the site;
+- figures stored in notebooks get their text alternatives, and a figure without one is an error;
+- the first mention of a glossary term on a page shows its definition.
+"""
+
+import base64
+import hashlib
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+from sphinx.util.fileutil import copy_asset
+
+GLOSSARY = "book/glossary"
+COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
+COLAB = "https://colab.research.google.com/github"
+
+logger = logging.getLogger(__name__)
+
+
+def use_address(app, config):
+    """Switch on the buttons that need the repository's address, where there is one."""
+    options = config.html_theme_options
+    address = os.environ.get("BOOK_REPOSITORY") or options.get("repository_url") or ""
+    parts = urlsplit(address.rstrip("/"))
+    if address and (parts.scheme != "https" or len(parts.path.strip("/").split("/")) != 2):
+        raise ExtensionError(f"BOOK_REPOSITORY is not https://host/owner/name: {address!r}")
+    options["repository_url"] = address.rstrip("/")
+    for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
+        options[button] = bool(address)
+    options["navbar_persistent"] = []  # else a second search field in a bar of its own
+    options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
+
+
+def add_colab_button(app, pagename, templatename, context, doctree):
+    """Put a Colab button on every notebook, where the address is known."""
+    address = app.config.html_theme_options["repository_url"]
+    if address and app.env.doc2path(pagename).endswith(".ipynb"):
+        path = urlsplit(address).path.strip("/")
+        button = {
+            "type": "link",
+            "url": f"{COLAB}/{path}/blob/{COLAB_BRANCH}/{pagename}.ipynb",
+            "text": "Colab",
+            "tooltip": "Open in Colab",
+            "icon": "_static/images/logo_colab.png",
+            "label": "colab-button",
+        }
+        context["header_buttons"].insert(0, button)
+
+
+def copy_mathjax(app, exception):
+    """Copy MathJax from its package, less the combined files of formats the site does not use."""
+    if exception is None:
+        package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
+        target = Path(app.outdir, "_static", "mathjax")
+        for source in (package / "static" / "mathjax").iterdir():
+            if source.is_dir() or source.name == "tex-chtml.js":
+                copy_asset(source, target / source.name if source.is_dir() else target)
+
+
+def add_alt_texts(app, doctree):
+    """Take the text alternatives of stored figures from the outputs' metadata.
+
+    MyST-NB names a stored image by the SHA-256 of its bytes, which is how they are matched here.
+    """
+    source = Path(app.env.doc2path(app.env.docname))
+    alts = {}
+    if source.suffix == ".ipynb":
+        for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                if "image/png" in output.get("data", {}):
+                    png = base64.b64decode("".join(output["data"]["image/png"]))
+                    alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+                    alts[hashlib.sha256(png).hexdigest()] = alt
+    for image in doctree.findall(nodes.image):
+        image.setdefault("alt", alts.get(Path(image["uri"]).stem, ""))
+        if not image["alt"].strip():
+            logger.warning("figure without a text alternative: %s", image["uri"], location=image)
+
+
+def glossary_terms(app):
+    """Return {term in lower case: (its anchor, its definition)} of the glossary page."""
+    terms = {}
+    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        definition = item[-1][0].astext().replace("\n", " ")
+        for term in item.findall(nodes.term):
+            terms[term.astext().lower()] = (term["ids"][0], definition)
+    return terms
+
+
+def link_glossary(app, doctree, docname):
+    """Turn the first mention of every glossary term on a page into a link with a tooltip."""
+    if docname == GLOSSARY or GLOSSARY not in app.env.found_docs or app.builder.format != "html":
+        return
+    terms = glossary_terms(app)
+    pattern = re.compile(
+        r"\b(" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) + r")s?\b", re.I
+    )
+    skip = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.term, nodes.raw)
+    target = app.builder.get_relative_uri(docname, GLOSSARY)
+    seen = set()
+    for text in list(doctree.findall(nodes.Text)):
+        ancestor = text.parent
+        while ancestor and not isinstance(ancestor, (nodes.paragraph, *skip)):
+            ancestor = ancestor.parent
+        if not isinstance(ancestor, nodes.paragraph) or isinstance(text.parent, skip):
+            continue
+        pieces, end = [], 0
+        for match in pattern.finditer(text):
+            term = match[1].lower()
+            if term not in seen:
+                seen.add(term)
+                anchor, definition = terms[term]
+                link = nodes.reference(
+                    match[0],
+                    match[0],
+                    refuri=f"{target}#{anchor}",
+                    reftitle=definition,
+                    internal=True,
+                    classes=["glossary-link"],
+                )
+                pieces += [nodes.Text(text[end : match.start()]), link]
+                end = match.end()
+        if pieces:
+            pieces.append(nodes.Text(text[end:]))
+            text.parent.replace(text, [piece for piece in pieces if piece.astext()])
+
+
+def reread_with_glossary(app, env, added, changed, removed):
+    """A changed definition shows on every page, so every page is written again."""
+    return env.found_docs if GLOSSARY in changed else []
+
+
+def setup(app):
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension left out
+    app.connect("config-inited", use_address)
+    app.connect("html-page-context", add_colab_button, priority=600)
+    app.connect("build-finished", copy_mathjax)
+    app.connect("doctree-read", add_alt_texts)
+    app.connect("doctree-resolved", link_glossary)
+    app.connect("env-get-outdated", reread_with_glossary)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
