@@ -1,0 +1,259 @@
+"""``cupy.fuse``: on a GPU, one kernel for a whole function; here, the function itself.
+
+While a fused function runs, its arguments are proxies that allow what CuPy can fuse and refuse the
+rest with CuPy's errors: elementwise functions, some reductions, full or reversed slices. A proxy's
+branch (``if x > 0``) or ``x.get()`` is thus an error here too, although nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+import cupy
+from cupy._core._ndarray import ndarray
+from cupy._core._ufunc import ufunc
+
+_SCALARS = (int, float, complex, bool, np.generic)
+_REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
+_OTHERS = "where clip copy copyto around round real imag".split()
+
+_local = threading.local()
+
+
+def _fusing() -> bool:
+    return getattr(_local, "fusing", False)
+
+
+class _VariableProxy:
+    """An argument, or something computed from arguments, inside a fused function."""
+
+    __slots__ = ("_content",)
+    __hash__ = None
+
+    def __init__(self, content):
+        self._content = content
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(getattr(self._content, "dtype", type(self._content)))
+
+    @property
+    def ndim(self) -> int:
+        return np.ndim(getattr(self._content, "_array", self._content))
+
+    @property
+    def shape(self):
+        raise NotImplementedError("`shape` is not supported, currently.")
+
+    def _to_host(self, *args):
+        raise TypeError("Cannot convert to Python scalar in cupy.fuse")
+
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = _to_host
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Cannot convert to a NumPy array in cupy.fuse")
+
+    def copy(self):
+        return cupy.copy(self)
+
+    def astype(self, dtype, order=None, casting=None, subok=None, copy=True):
+        for name, value in (("order", order), ("casting", casting), ("subok", subok)):
+            if value is not None:
+                raise TypeError(f"{name} is not supported yet")
+        if not copy and self.dtype == np.dtype(dtype):
+            return self
+        content = self._content
+        if not isinstance(content, ndarray):
+            content = cupy.asarray(content)
+        return _ArrayProxy(content.astype(dtype))
+
+
+class _ScalarProxy(_VariableProxy):
+    __slots__ = ()
+
+
+class _ArrayProxy(_VariableProxy):
+    __slots__ = ()
+
+    def __getitem__(self, index):
+        entries = index if isinstance(index, tuple) else (index,)
+        for entry in entries:
+            if not (entry is None or entry is Ellipsis or isinstance(entry, (int, slice))):
+                raise IndexError(
+                    "Indices must be integers, slices, ellipsis, None or integer or boolean arrays."
+                )
+        if sum(isinstance(entry, (int, slice)) for entry in entries) > self.ndim:
+            raise IndexError("Too many indices for array.")
+        for entry in entries:
+            if isinstance(entry, slice) and (
+                entry.start is not None or entry.stop is not None or entry.step not in (1, -1, None)
+            ):
+                raise NotImplementedError(
+                    "Only full range ``x[::]`` or reverse ``x[::-1]`` is supported for basic "
+                    "slicing in CuPy fusion."
+                )
+        return _ArrayProxy(self._content[index])
+
+    def __setitem__(self, index, value) -> None:
+        if index is not Ellipsis and not (isinstance(index, slice) and index == slice(None)):
+            raise ValueError("The fusion supports `[...]` or `[:]`.")
+        self._content[...] = _unwrap(value)
+
+
+def _unwrap(value):
+    if isinstance(value, _VariableProxy):
+        return value._content
+    if isinstance(value, (ndarray, np.ndarray)):
+        raise TypeError("Concrete ndarray is not supported in fusion.")
+    if value is None or isinstance(value, _SCALARS):
+        return value
+    raise TypeError(f"{type(value)} type is not supported")
+
+
+def _wrap(value, proxies: tuple):
+    if isinstance(value, tuple):
+        return tuple(_wrap(item, proxies) for item in value)
+    for proxy in proxies:  # an output that was given comes back as itself
+        if isinstance(proxy, _VariableProxy) and proxy._content is value:
+            return proxy
+    return _ArrayProxy(value) if isinstance(value, ndarray) else value
+
+
+def _fusable(function: Callable) -> Callable:
+    """``function``, which inside a fused function takes and returns proxies."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if not _fusing():
+            return function(*args, **kwargs)
+        given = args[1:] if args and isinstance(args[0], ufunc) else args
+        name = getattr(function, "__name__", "")
+        if name in _REDUCTIONS:
+            if kwargs.pop("keepdims", False):
+                raise NotImplementedError(f"cupy.{name} does not support `keepdims` in fusion yet.")
+            content = [_unwrap(given[0]), *given[1:]]
+        else:
+            content = [_unwrap(a) for a in given]
+        options = {
+            key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value
+            for key, value in kwargs.items()
+        }
+        content = [*args[: len(args) - len(given)], *content]
+        _local.fusing = False  # what CuPy does inside is not fused code
+        try:
+            result = function(*content, **options)
+        finally:
+            _local.fusing = True
+        return _wrap(result, (*given, *kwargs.values()))
+
+    return call
+
+
+def _install() -> None:
+    """Give the proxies operators and reductions, and the functions their second face."""
+    ufunc.__call__ = _fusable(ufunc.__call__)
+    for name in _REDUCTIONS + _OTHERS:
+        setattr(cupy, name, _fusable(getattr(cupy, name)))
+    for name in "sum prod max min all any".split():
+        function = getattr(cupy, name)
+        setattr(_VariableProxy, name, lambda self, *a, f=function, **k: f(self, *a, **k))
+    for name, function in {
+        "add": cupy.add,
+        "sub": cupy.subtract,
+        "mul": cupy.multiply,
+        "truediv": cupy.true_divide,
+        "floordiv": cupy.floor_divide,
+        "mod": cupy.remainder,
+        "pow": cupy.power,
+        "lshift": cupy.left_shift,
+        "rshift": cupy.right_shift,
+        "and": cupy.bitwise_and,
+        "or": cupy.bitwise_or,
+        "xor": cupy.bitwise_xor,
+    }.items():
+        setattr(_VariableProxy, f"__{name}__", lambda self, other, f=function: f(self, other))
+        setattr(_ArrayProxy, f"__i{name}__", lambda self, other, f=function: f(self, other, self))
+        if name != "pow":  # as in CuPy
+            setattr(_VariableProxy, f"__r{name}__", lambda self, other, f=function: f(other, self))
+    for name, function in {
+        "lt": cupy.less,
+        "le": cupy.less_equal,
+        "eq": cupy.equal,
+        "ne": cupy.not_equal,
+        "gt": cupy.greater,
+        "ge": cupy.greater_equal,
+    }.items():
+        setattr(_VariableProxy, f"__{name}__", lambda self, other, f=function: f(self, other))
+    for name, function in {"neg": cupy.negative, "invert": cupy.invert}.items():
+        setattr(_VariableProxy, f"__{name}__", lambda self, f=function: f(self))
+
+
+_install()
+
+
+class Fusion:
+    """A fused function. Without a CuPy array among its arguments it is the plain function."""
+
+    def __init__(self, func: Callable, name: str | None = None):
+        self.func = func
+        self.name = name or func.__name__
+
+    def __repr__(self) -> str:
+        return f"<Fusion {self.name!r}>"
+
+    def __call__(self, *args):
+        if _fusing() or not any(isinstance(a, ndarray) for a in args):
+            return self.func(*args)
+        for arg in args:
+            if not (arg is None or isinstance(arg, (ndarray, np.ndarray, *_SCALARS))):
+                types = ", ".join(repr(type(a)) for a in args)
+                raise TypeError(f"Invalid argument type for '{self.name}': ({types})")
+        for arg in args:
+            if isinstance(arg, np.ndarray):
+                raise TypeError(f"Unsupported input type {type(arg)}.")
+        proxies = [
+            arg if arg is None else (_ArrayProxy if isinstance(arg, ndarray) else _ScalarProxy)(arg)
+            for arg in args
+        ]
+        _local.fusing = True
+        try:
+            result = self.func(*proxies)
+        finally:
+            _local.fusing = False
+        return _output(result, args)
+
+    def clear_cache(self) -> None:
+        """Nothing is compiled, so there is nothing to forget."""
+
+
+def _output(result, args: tuple):
+    if result is None:
+        return None
+    if isinstance(result, tuple):
+        if not all(isinstance(item, _ArrayProxy) for item in result):
+            raise ValueError(
+                "The all elements of return value of fused function must be of _ArrayProxy type."
+            )
+        return tuple(_output(item, args) for item in result)
+    if not isinstance(result, _ArrayProxy):
+        raise ValueError(
+            "The return value of fused functions must be `None`, ndarray or a tuple of ndarays."
+        )
+    array = result._content
+    shared = (np.may_share_memory(array._array, a._array) for a in args if isinstance(a, ndarray))
+    return array.copy() if any(shared) else array  # a kernel's output is an array of its own
+
+
+def fuse(*args, **kwargs):
+    """Decorator that fuses a function: ``@cupy.fuse``, ``@cupy.fuse(kernel_name="name")``."""
+
+    def wrapper(f: Callable, kernel_name: str | None = None) -> Fusion:
+        return functools.update_wrapper(Fusion(f, kernel_name), f)
+
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return wrapper(args[0])
+    return lambda f: wrapper(f, *args, **kwargs)
