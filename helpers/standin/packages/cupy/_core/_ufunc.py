@@ -51,6 +51,7 @@ class ufunc:
                 shapes.append(arg._array.shape)
             elif isinstance(arg, SCALARS):
                 values.append(arg)
+                shapes.append(())
                 weak = type(arg) in _PYTHON_SCALARS
                 types.append(type(arg) if weak else np.asarray(arg).dtype)
             else:
@@ -60,7 +61,7 @@ class ufunc:
             where = _where._array if isinstance(_where, ndarray) else bool(_where)
             shapes.append(np.shape(where))
         shapes += [o.shape for o in outs if o is not None]
-        shape = np.broadcast_shapes(*shapes)
+        shape = broadcast(shapes)
         dtypes = self._resolve(tuple(types), None if dtype is None else np.dtype(dtype))
         for i, result_type in enumerate(dtypes[self.nin :]):
             if outs[i] is None:
@@ -150,6 +151,18 @@ class ufunc:
         if self.name != "cupy_add":
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
         return routine(self._function.reduceat, array, indices, axis, dtype, out=out)
+
+
+def broadcast(shapes: list[tuple]) -> tuple:
+    """The common shape; ValueError naming all of them where there is none."""
+    distinct = {shape for shape in shapes if shape}
+    if len(distinct) < 2:
+        return distinct.pop() if distinct else ()
+    try:
+        return np.broadcast_shapes(*distinct)
+    except ValueError:
+        texts = " ".join(str(shape) for shape in shapes)
+        raise ValueError(f"operands could not be broadcast together with shapes {texts}") from None
 
 
 _AT = {

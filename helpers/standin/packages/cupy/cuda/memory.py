@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import sys
 import threading
 import weakref
 
@@ -36,6 +38,36 @@ class OutOfMemoryError(MemoryError):
         return type(self), (self._size, self._total, self._limit)
 
 
+class _Spare:
+    """Buffers of freed memory, to be used again: faster than asking the system each time."""
+
+    LIMIT = 1 << 28  # bytes kept at most
+
+    def __init__(self):
+        self._buffers: dict[int, list[np.ndarray]] = {}
+        self._bytes = 0
+
+    def take(self, size: int) -> np.ndarray:
+        buffers = self._buffers.get(size)
+        if not buffers:
+            return np.empty(size, dtype=np.uint8)
+        self._bytes -= size
+        return buffers.pop()
+
+    def keep(self, buffer: np.ndarray) -> None:
+        if self._bytes + buffer.size > self.LIMIT:
+            self.clear()
+        self._bytes += buffer.size
+        self._buffers.setdefault(buffer.size, []).append(buffer)
+
+    def clear(self) -> None:
+        self._buffers.clear()
+        self._bytes = 0
+
+
+_spare = _Spare()
+
+
 def round_up(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
@@ -43,19 +75,32 @@ def round_up(size: int) -> int:
 class Memory:
     """``size`` bytes on the current device, between guard zones.
 
-    ``payload`` is a writable memoryview-like uint8 array of the bytes; ``ptr`` its address.
+    ``payload`` is a uint8 array of the bytes, ``ptr`` its address. ``given_back``, if set, is called
+    when the memory is no longer used.
     """
+
+    given_back = None
 
     def __init__(self, size: int):
         self.size = size
         self.device_id = runtime.getDevice()
         held = round_up(size) + 2 * GUARD
-        self._raw = np.empty(held + ALIGNMENT, dtype=np.uint8)
-        start = -self._raw.ctypes.data % ALIGNMENT
-        self._held = self._raw[start : start + held]
+        raw = _spare.take(held + ALIGNMENT)
+        address = raw.__array_interface__["data"][0]
+        start = -address % ALIGNMENT
+        self._raw = raw
+        self._held = raw[start : start + held]
         self.payload = self._held[GUARD : GUARD + size]
-        self.ptr = self._held.ctypes.data + GUARD
+        self.ptr = address + start + GUARD
         self.repair()
+
+    def __del__(self) -> None:
+        if self.given_back is not None:
+            self.given_back()
+        raw = self._raw
+        self.__dict__.clear()
+        if sys.getrefcount(raw) == 2:  # no NumPy array sees these bytes any more
+            _spare.keep(raw)
 
     @property
     def device(self):
@@ -202,7 +247,7 @@ class MemoryPool:
         block = self._take(round_up(size), device) if size else None
         memory = Memory(size)
         if block is not None:
-            weakref.finalize(memory, self._give_back, block, device).atexit = False
+            memory.given_back = functools.partial(self._give_back, block, device)
         return MemoryPointer(memory, 0)
 
     def _take(self, size: int, device: int) -> _Block:
@@ -270,6 +315,7 @@ class MemoryPool:
     def free_all_blocks(self, stream=None) -> None:
         """Return the free blocks to the system; parts of split blocks stay until all are free."""
         with self._lock:
+            _spare.clear()
             device = runtime.getDevice()
             self._free[device] = [
                 b for b in self._free.get(device, ()) if b.before is not None or b.after is not None
@@ -300,7 +346,7 @@ class PinnedMemoryPool:
     def malloc(self, size: int) -> PinnedMemoryPointer:
         self._free = max(0, self._free - 1)
         pointer = PinnedMemoryPointer(size)
-        weakref.finalize(pointer, self._give_back).atexit = False
+        weakref.finalize(pointer._buffer, self._give_back).atexit = False
         return pointer
 
     def _give_back(self) -> None:
