@@ -1,0 +1,224 @@
+"""Compile C++ text into a shared library with the compiler at hand, once: libraries are cached.
+
+Every source is compiled behind ``shim/cuda.h``, which makes CUDA C valid C++ (precompiled where the
+compiler can do that). The libraries call the runtime in ``shim/runtime.cpp``, which runs the threads.
+
+The cache is ``$HELPERS_CACHE`` or ``~/.cache/from-kernel-to-network``. A file's name is a hash of all
+it was made from, so nothing in it is ever stale and the folder may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+SHIM = Path(__file__).with_name("shim")
+NO_COMPILER = (
+    "The CPU stand-in compiles kernels and found no C++ compiler. Install one: g++ or clang++ from "
+    "your system, or `pip install ziglang`. ($CXX names a compiler that is not on the PATH.)"
+)
+# -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on a
+# GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
+FLAGS = (
+    "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
+    "-fno-rtti -fno-threadsafe-statics -U_FORTIFY_SOURCE"
+).split()
+LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """``command`` to run, its ``family`` (gcc, clang or zig) and all that its version says."""
+
+    command: tuple[str, ...]
+    family: str
+    version: str
+
+
+def cache_folder() -> Path:
+    """The folder of compiled libraries; made if need be."""
+    folder = os.environ.get("HELPERS_CACHE") or "~/.cache/from-kernel-to-network"
+    path = Path(folder).expanduser()
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def find_compiler() -> Compiler:
+    """The C++ compiler: ``$CXX``, g++, clang++, ``python -m ziglang c++``; RuntimeError if none."""
+    return _find_compiler(os.environ.get("CXX"), os.environ.get("PATH"))
+
+
+@functools.cache
+def _find_compiler(cxx: str | None, path: str | None) -> Compiler:
+    candidates = [tuple(shlex.split(cxx))] if cxx else []
+    candidates += [("g++",), ("clang++",)]
+    for command in candidates:
+        if command and shutil.which(command[0], path=path) and (version := _version(command)):
+            family = "zig" if "ziglang" in command or "zig" in Path(command[0]).name else None
+            return Compiler(command, family or ("clang" if "clang" in version else "gcc"), version)
+    if importlib.util.find_spec("ziglang") is not None:
+        command = (sys.executable, "-m", "ziglang", "c++")
+        if version := _version(command):
+            return Compiler(command, "zig", version)
+    raise RuntimeError(NO_COMPILER)
+
+
+def _version(command: tuple[str, ...]) -> str | None:
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+@functools.cache
+def _shim_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(SHIM.iterdir()):
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _key(*parts: str) -> str:
+    text = "\0".join([_shim_hash(), find_compiler().version, *parts])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def translate_options(options: tuple[str, ...]) -> list[str]:
+    """The NVRTC options that mean something to a C++ compiler: -D, -U, -I and the standard."""
+    result, standard = [], 17
+    words = iter(options)
+    for word in words:
+        if match := re.fullmatch(r"--?std=c\+\+(\d\d)", word):
+            standard = max(17, int(match[1]))  # the shim itself needs 17
+        elif match := re.match(r"(-[DUI]|--(?:define-macro|undefine-macro|include-path)=)", word):
+            short = {"d": "-D", "u": "-U", "i": "-I"}.get(word[2]) if word[1] == "-" else word[:2]
+            value = word[match.end() :] or next(words, "")
+            result.append(short + value)
+    return [f"-std=c++{standard}", *result]
+
+
+def _run(arguments: list[str]) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "LC_ALL": "C"}  # plain ASCII messages
+    return subprocess.run(
+        [*find_compiler().command, *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        check=False,
+    )
+
+
+def _make(target: Path, arguments: list[str], source: str | None = None) -> str | None:
+    """Run the compiler for ``target``, which appears complete or not at all; None or what it said.
+
+    Several processes may do so at once: each writes a file of its own and moves it into place.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as folder:
+        made = Path(folder, target.name)
+        if source is not None:
+            text = Path(folder, "source.cpp")
+            text.write_text(source, encoding="utf-8")
+            arguments = [*arguments, str(text)]
+        done = _run([*arguments, "-o", str(made)])
+        if done.returncode != 0:
+            return done.stderr or f"the compiler ended with status {done.returncode}"
+        os.replace(made, target)
+    return None
+
+
+@functools.cache
+def runtime() -> ctypes.CDLL:
+    """The library that runs kernels (shim/runtime.cpp), built on first use."""
+    with _lock:
+        flags = [*FLAGS, *LINK, "-std=c++17"]
+        path = cache_folder() / f"runtime-{_key(*flags)}.so"
+        if not path.exists():
+            name = "-install_name" if sys.platform == "darwin" else "-soname"
+            arguments = [*flags, f"-Wl,{name},{path.name}", str(SHIM / "runtime.cpp")]
+            if message := _make(path, arguments):
+                raise RuntimeError(f"the stand-in's runtime does not compile:\n{message}")
+        # Global, so that the kernels' libraries find it by its name.
+        return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+@functools.cache
+def _precompiled(standard: str) -> list[str]:
+    """Arguments that include the shim, precompiled where the compiler is g++."""
+    plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
+    if find_compiler().family != "gcc":
+        return plain
+    folder = cache_folder() / f"headers-{_key(*FLAGS, standard)}"
+    folder.mkdir(exist_ok=True)
+    target = folder / "cuda.h.gch"
+    if not target.exists():
+        arguments = [*FLAGS, standard, "-x", "c++-header", str(SHIM / "cuda.h")]
+        if _make(target, arguments):
+            return plain
+    return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
+
+
+def build(
+    source: str, *, options: tuple[str, ...] = (), name: str = "kernel", pch: bool = True
+) -> ctypes.CDLL:
+    """Compile C++ ``source``, which needs no include for the shim, and load it.
+
+    Args:
+        source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
+        options: NVRTC options; see ``translate_options``.
+        name: what the source is called in messages, without ``.cu``.
+        pch: whether to use the precompiled header.
+
+    Raises:
+        cupy.cuda.compiler.CompileException: the source is rejected; ``str()`` has the messages.
+        RuntimeError: there is no compiler.
+    """
+    with _lock:
+        library = runtime()
+        translated = translate_options(tuple(options))
+        path = cache_folder() / f"{_key(*FLAGS, *LINK, *translated, source)}.so"
+        if not path.exists():
+            if pch:
+                include = _precompiled(translated[0])
+            else:
+                include = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
+            arguments = [*FLAGS, *LINK, *translated, *include, "-fno-diagnostics-show-caret"]
+            if find_compiler().family == "gcc":
+                arguments.append("-fno-diagnostics-show-option")
+            arguments += ["-x", "c++"]
+            if message := _make(path, arguments, source):
+                from cupy.cuda.compiler import CompileException
+
+                raise CompileException(readable(message, name), source, name, tuple(options))
+        return ctypes.CDLL(str(path))
+
+
+def readable(message: str, name: str) -> str:
+    """The compiler's errors in NVRTC's form: ``name.cu(3): error: 'b' was not declared``."""
+    pattern = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
+    errors = []
+    for line in message.splitlines():
+        if match := pattern.match(line):
+            error = f"{match['file']}({match['line']}): error: {match['what']}"
+            if error not in errors:
+                errors.append(error)
+    if not errors:
+        return message
+    plural = "error" if len(errors) == 1 else "errors"
+    errors.append(f'{len(errors)} {plural} detected in the compilation of "{name}.cu".')
+    return "\n\n".join(errors) + "\n"

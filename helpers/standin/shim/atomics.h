@@ -1,0 +1,44 @@
+// Atomic functions. One thread runs at a time, so a plain read and write is atomic.
+// Only CUDA's own overloads exist: atomicAdd on a long long, say, is refused as NVRTC refuses it.
+#pragma once
+
+#define STANDIN_ATOMIC(name, type, expression)                                    \
+    inline type name(type *address, type value) {                                 \
+        type old = *address;                                                      \
+        *address = expression;                                                    \
+        return old;                                                               \
+    }                                                                             \
+    inline type name##_block(type *a, type value) { return name(a, value); }      \
+    inline type name##_system(type *a, type value) { return name(a, value); }
+#define STANDIN_ATOMICS(macro, name, expression) \
+    macro(name, int, expression)                 \
+    macro(name, unsigned int, expression)        \
+    macro(name, unsigned long long, expression)
+
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicAdd, (old + value))
+STANDIN_ATOMIC(atomicAdd, float, old + value)
+STANDIN_ATOMIC(atomicAdd, double, old + value)
+STANDIN_ATOMIC(atomicSub, int, (int)((unsigned int)old - (unsigned int)value))
+STANDIN_ATOMIC(atomicSub, unsigned int, old - value)
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicMin, (value < old ? value : old))
+STANDIN_ATOMIC(atomicMin, long long, value < old ? value : old)
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicMax, (value > old ? value : old))
+STANDIN_ATOMIC(atomicMax, long long, value > old ? value : old)
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicExch, value)
+STANDIN_ATOMIC(atomicExch, float, value)
+STANDIN_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+STANDIN_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicAnd, (old & value))
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicOr, (old | value))
+STANDIN_ATOMICS(STANDIN_ATOMIC, atomicXor, (old ^ value))
+
+#define STANDIN_CAS(name, type, unused)                                                   \
+    inline type name(type *address, type compare, type value) {                           \
+        type old = *address;                                                              \
+        if (old == compare) *address = value;                                             \
+        return old;                                                                       \
+    }                                                                                     \
+    inline type name##_block(type *a, type c, type v) { return name(a, c, v); }           \
+    inline type name##_system(type *a, type c, type v) { return name(a, c, v); }
+STANDIN_ATOMICS(STANDIN_CAS, atomicCAS, 0)
+STANDIN_CAS(atomicCAS, unsigned short, 0)

@@ -1,0 +1,14 @@
+// What every kernel is compiled with: CUDA C as C++ for one CPU thread. See runtime.cpp for how a
+// grid is run.
+#pragma once
+#include "runtime.h"
+
+#include "language.h"
+
+#include "mathematics.h"
+
+#include "atomics.h"
+
+#include "warp.h"
+
+#include "launch.h"

@@ -1,0 +1,129 @@
+// The CUDA language as C++: qualifiers, the built-in variables and the vector types.
+#pragma once
+#include "runtime.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+
+// One block runs at a time, so its shared memory is static; a section of its own lets the runtime
+// poison it before each block and put it aside when another block's turn comes.
+#ifdef __APPLE__
+#define __shared__ static __attribute__((section("__DATA,standin_shared")))
+#else
+#define __shared__ static __attribute__((section("standin_shared")))
+#endif
+
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1
+#define __CUDA_ARCH__ 800
+
+#define threadIdx (const_cast<const uint3 &>(standin_here.thread))
+#define blockIdx (const_cast<const uint3 &>(standin_here.block))
+#define blockDim (const_cast<const dim3 &>(standin_here.block_size))
+#define gridDim (const_cast<const dim3 &>(standin_here.grid_size))
+constexpr int warpSize = 32;
+
+// float2, make_float2 and so on, aligned as CUDA aligns them.
+#define STANDIN_VECTORS(name, type, align2, align4)                                         \
+    struct name##1 {                                                                        \
+        type x;                                                                             \
+    };                                                                                      \
+    struct alignas(align2) name##2 {                                                        \
+        type x, y;                                                                          \
+    };                                                                                      \
+    struct name##3 {                                                                        \
+        type x, y, z;                                                                       \
+    };                                                                                      \
+    struct alignas(align4) name##4 {                                                        \
+        type x, y, z, w;                                                                    \
+    };                                                                                      \
+    STANDIN_MAKE_VECTORS(name, type)
+#define STANDIN_MAKE_VECTORS(name, type)                                                    \
+    inline name##1 make_##name##1(type x) { return {x}; }                                   \
+    inline name##2 make_##name##2(type x, type y) { return {x, y}; }                        \
+    inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }             \
+    inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+
+STANDIN_VECTORS(char, signed char, 2, 4)
+STANDIN_VECTORS(uchar, unsigned char, 2, 4)
+STANDIN_VECTORS(short, short, 4, 8)
+STANDIN_VECTORS(ushort, unsigned short, 4, 8)
+STANDIN_VECTORS(int, int, 8, 16)
+STANDIN_VECTORS(long, long, 16, 16)
+STANDIN_VECTORS(ulong, unsigned long, 16, 16)
+STANDIN_VECTORS(longlong, long long, 16, 16)
+STANDIN_VECTORS(ulonglong, unsigned long long, 16, 16)
+STANDIN_VECTORS(float, float, 8, 16)
+STANDIN_VECTORS(double, double, 16, 16)
+
+struct uint1 {
+    unsigned int x;
+};
+struct alignas(8) uint2 {
+    unsigned int x, y;
+};
+struct alignas(16) uint4 {
+    unsigned int x, y, z, w;
+};
+typedef unsigned int standin_uint;
+STANDIN_MAKE_VECTORS(uint, standin_uint)
+
+extern "C" {
+void *memcpy(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+void *malloc(size_t);
+void free(void *);
+}
+
+// What a kernel prints is kept until the launch is over, and written to Python's sys.stdout.
+#define printf standin_printf
+
+#define assert(condition)                                                                     \
+    ((condition) ? (void)0                                                                    \
+                 : standin_fail(STANDIN_FAULT, "line %d: Assertion `%s` failed", __LINE__, #condition))
+[[noreturn]] inline void __trap() { standin_fail(STANDIN_FAULT, "__trap() was called"); }
+inline void __brkpt() {}
+
+// Memory as one thread at a time sees it: always up to date. A fence is a place where threads that
+// wait for each other pass, so it lets the others run.
+inline void __threadfence() { standin_spin(); }
+inline void __threadfence_block() {}
+inline void __threadfence_system() { standin_spin(); }
+inline void __nanosleep(unsigned int) { standin_spin(); }
+inline long long clock64() { return standin_clock(); }
+inline int clock() { return (int)standin_clock(); }
+inline unsigned long long __globaltimer() { return standin_clock(); }
+
+template <class T>
+inline T __ldg(const T *p) {
+    return *p;
+}
+#define STANDIN_LOADS(suffix)                      \
+    template <class T>                             \
+    inline T __ldc##suffix(const T *p) {           \
+        return *p;                                 \
+    }
+STANDIN_LOADS(g)
+STANDIN_LOADS(a)
+STANDIN_LOADS(s)
+STANDIN_LOADS(v)
+#define STANDIN_STORES(suffix)                     \
+    template <class T, class U>                    \
+    inline void __st##suffix(T *p, U value) {      \
+        *p = value;                                \
+    }
+STANDIN_STORES(cg)
+STANDIN_STORES(cs)
+STANDIN_STORES(wb)
+STANDIN_STORES(wt)
+
+inline unsigned int __isGlobal(const void *) { return 1; }

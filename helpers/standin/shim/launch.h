@@ -1,0 +1,132 @@
+// How Python calls a kernel: the types of its parameters, deduced from the function itself, and a
+// function that unpacks an array of pointers to arguments, as cuLaunchKernel takes one.
+#pragma once
+
+// The bounds of the module's static shared memory; null in a module that has none.
+#ifdef __APPLE__
+extern char standin_shared_begin[] __asm("section$start$__DATA$standin_shared");
+extern char standin_shared_end[] __asm("section$end$__DATA$standin_shared");
+#else
+extern "C" {
+extern char __start_standin_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_standin_shared[] __attribute__((weak, visibility("hidden")));
+}
+#define standin_shared_begin __start_standin_shared
+#define standin_shared_end __stop_standin_shared
+#endif
+
+template <class T>
+struct StandinKind {
+    static const char value = __is_class(T) || __is_union(T) ? 's' : 'i';  // i: an enumeration
+};
+#define STANDIN_KIND(type, letter)           \
+    template <>                              \
+    struct StandinKind<type> {               \
+        static const char value = letter;    \
+    };
+STANDIN_KIND(bool, 'b')
+STANDIN_KIND(char, 'c')
+STANDIN_KIND(signed char, 'i')
+STANDIN_KIND(unsigned char, 'u')
+STANDIN_KIND(short, 'i')
+STANDIN_KIND(unsigned short, 'u')
+STANDIN_KIND(int, 'i')
+STANDIN_KIND(unsigned int, 'u')
+STANDIN_KIND(long, 'i')
+STANDIN_KIND(unsigned long, 'u')
+STANDIN_KIND(long long, 'i')
+STANDIN_KIND(unsigned long long, 'u')
+STANDIN_KIND(float, 'f')
+STANDIN_KIND(double, 'f')
+
+template <class T>
+struct StandinPlain {
+    typedef T type;
+};
+template <class T>
+struct StandinPlain<const T> : StandinPlain<T> {};
+template <class T>
+struct StandinPlain<volatile T> : StandinPlain<T> {};
+template <class T>
+struct StandinPlain<const volatile T> : StandinPlain<T> {};
+
+template <class T>
+struct StandinSize {
+    static const int value = sizeof(T);
+};
+template <>
+struct StandinSize<void> {
+    static const int value = 0;
+};
+template <>
+struct StandinKind<void> {
+    static const char value = 0;
+};
+
+template <class T>
+const char *standin_type_name() {
+    return __PRETTY_FUNCTION__;
+}
+
+template <class T>
+struct StandinDescribe {
+    static StandinParameter parameter() {
+        return {StandinKind<T>::value, 0, sizeof(T), 0, standin_type_name<T>()};
+    }
+};
+template <class T>
+struct StandinDescribe<T *> {
+    static StandinParameter parameter() {
+        typedef typename StandinPlain<T>::type Target;
+        return {'p', StandinKind<Target>::value, sizeof(T *), StandinSize<Target>::value,
+                standin_type_name<T *>()};
+    }
+};
+
+template <int... I>
+struct StandinIndices {};
+template <int N, int... I>
+struct StandinCount : StandinCount<N - 1, N - 1, I...> {};
+template <int... I>
+struct StandinCount<0, I...> {
+    typedef StandinIndices<I...> type;
+};
+
+// Fibers: whether the kernel may wait, so that each of its threads needs a stack of its own.
+template <auto F, bool Fibers>
+struct StandinEntry;
+template <class... A, void (*F)(A...), bool Fibers>
+struct StandinEntry<F, Fibers> {
+    typedef typename StandinCount<sizeof...(A)>::type Indices;
+
+    template <int... I>
+    static inline __attribute__((always_inline)) void unpack(void **arguments, StandinIndices<I...>) {
+        F(*(typename StandinPlain<A>::type *)arguments[I]...);
+    }
+
+    static void call(void **arguments) { unpack(arguments, Indices()); }
+
+    static void loop(void **arguments) {
+        const dim3 size = standin_here.block_size;
+        for (unsigned int z = 0, index = 0; z < size.z; ++z)
+            for (unsigned int y = 0; y < size.y; ++y)
+                for (unsigned int x = 0; x < size.x; ++x, ++index) {
+                    standin_here.thread = {x, y, z};
+                    standin_here.index = index;
+                    unpack(arguments, Indices());
+                }
+    }
+
+    static const StandinKernel *kernel() {
+        static const StandinParameter parameters[] = {
+            StandinDescribe<typename StandinPlain<A>::type>::parameter()..., {}};
+        static StandinKernel all = {nullptr,           nullptr,
+                                    parameters,        sizeof...(A),
+                                    standin_shared_begin, standin_shared_end};
+        if constexpr (Fibers)
+            all.call = call;
+        else
+            all.loop = loop;
+        return &all;
+    }
+};

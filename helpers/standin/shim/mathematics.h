@@ -1,0 +1,346 @@
+// CUDA's mathematical functions, by way of the C library. No standard header is included: NVRTC has
+// none either, and the C++ ones would bring overloads of their own.
+#pragma once
+
+template <class T>
+struct StandinInteger {};
+#define STANDIN_INTEGER(type)          \
+    template <>                        \
+    struct StandinInteger<type> {      \
+        typedef double real;           \
+    };
+STANDIN_INTEGER(bool)
+STANDIN_INTEGER(char)
+STANDIN_INTEGER(signed char)
+STANDIN_INTEGER(unsigned char)
+STANDIN_INTEGER(short)
+STANDIN_INTEGER(unsigned short)
+STANDIN_INTEGER(int)
+STANDIN_INTEGER(unsigned int)
+STANDIN_INTEGER(long)
+STANDIN_INTEGER(unsigned long)
+STANDIN_INTEGER(long long)
+STANDIN_INTEGER(unsigned long long)
+
+// name(double), namef(float) of the C library, and name for float and for integers.
+#define STANDIN_MATH1(name)                                     \
+    extern "C" double name(double);                             \
+    extern "C" float name##f(float);                            \
+    inline float name(float x) { return name##f(x); }           \
+    template <class T>                                          \
+    inline typename StandinInteger<T>::real name(T x) {         \
+        return name((double)x);                                 \
+    }
+#define STANDIN_MATH2(name)                                              \
+    extern "C" double name(double, double);                              \
+    extern "C" float name##f(float, float);                              \
+    inline float name(float x, float y) { return name##f(x, y); }        \
+    inline double name(double x, float y) { return name(x, (double)y); } \
+    inline double name(float x, double y) { return name((double)x, y); } \
+    template <class T>                                                   \
+    inline typename StandinInteger<T>::real name(T x, double y) {        \
+        return name((double)x, y);                                       \
+    }                                                                    \
+    template <class T>                                                   \
+    inline typename StandinInteger<T>::real name(double x, T y) {        \
+        return name(x, (double)y);                                       \
+    }
+// Functions that CUDA has and the C library has not: a body for double, used for float as well.
+#define STANDIN_OWN1(name, expression)                                     \
+    inline double name(double x) { return expression; }                    \
+    inline float name##f(float single) {                                   \
+        double x = single;                                                 \
+        return (float)(expression);                                        \
+    }                                                                      \
+    inline float name(float x) { return name##f(x); }
+
+STANDIN_MATH1(acos)
+STANDIN_MATH1(acosh)
+STANDIN_MATH1(asin)
+STANDIN_MATH1(asinh)
+STANDIN_MATH1(atan)
+STANDIN_MATH1(atanh)
+STANDIN_MATH1(cbrt)
+STANDIN_MATH1(ceil)
+STANDIN_MATH1(cos)
+STANDIN_MATH1(cosh)
+STANDIN_MATH1(erf)
+STANDIN_MATH1(erfc)
+STANDIN_MATH1(exp)
+STANDIN_MATH1(exp2)
+STANDIN_MATH1(expm1)
+STANDIN_MATH1(fabs)
+STANDIN_MATH1(floor)
+STANDIN_MATH1(lgamma)
+STANDIN_MATH1(log)
+STANDIN_MATH1(log10)
+STANDIN_MATH1(log1p)
+STANDIN_MATH1(log2)
+STANDIN_MATH1(logb)
+STANDIN_MATH1(nearbyint)
+STANDIN_MATH1(rint)
+STANDIN_MATH1(round)
+STANDIN_MATH1(sin)
+STANDIN_MATH1(sinh)
+STANDIN_MATH1(sqrt)
+STANDIN_MATH1(tan)
+STANDIN_MATH1(tanh)
+STANDIN_MATH1(tgamma)
+STANDIN_MATH1(trunc)
+STANDIN_MATH2(atan2)
+STANDIN_MATH2(copysign)
+STANDIN_MATH2(fdim)
+STANDIN_MATH2(fmax)
+STANDIN_MATH2(fmin)
+STANDIN_MATH2(fmod)
+STANDIN_MATH2(hypot)
+STANDIN_MATH2(nextafter)
+STANDIN_MATH2(pow)
+STANDIN_MATH2(remainder)
+
+extern "C" {
+double fma(double, double, double);
+float fmaf(float, float, float);
+double ldexp(double, int);
+float ldexpf(float, int);
+double scalbn(double, int);
+float scalbnf(float, int);
+double frexp(double, int *);
+float frexpf(float, int *);
+double modf(double, double *);
+float modff(float, float *);
+int ilogb(double);
+int ilogbf(float);
+long lrint(double);
+long lrintf(float);
+long lround(double);
+long lroundf(float);
+long long llrint(double);
+long long llrintf(float);
+long long llround(double);
+long long llroundf(float);
+double j0(double);
+double j1(double);
+double jn(int, double);
+double y0(double);
+double y1(double);
+double yn(int, double);
+}
+inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
+inline float ldexp(float x, int n) { return ldexpf(x, n); }
+inline float scalbn(float x, int n) { return scalbnf(x, n); }
+inline float frexp(float x, int *n) { return frexpf(x, n); }
+inline float modf(float x, float *whole) { return modff(x, whole); }
+inline int ilogb(float x) { return ilogbf(x); }
+inline long lrint(float x) { return lrintf(x); }
+inline long lround(float x) { return lroundf(x); }
+inline long long llrint(float x) { return llrintf(x); }
+inline long long llround(float x) { return llroundf(x); }
+inline float j0f(float x) { return (float)j0((double)x); }
+inline float j1f(float x) { return (float)j1((double)x); }
+inline float y0f(float x) { return (float)y0((double)x); }
+inline float y1f(float x) { return (float)y1((double)x); }
+inline double pow(double x, int n) { return pow(x, (double)n); }
+inline float pow(float x, int n) { return powf(x, (float)n); }
+
+// sin and cos of pi x, exact at multiples of a half.
+inline double standin_half_turns(double x, int &quarter) {
+    x = x - 2 * floor(x / 2);
+    quarter = (int)rint(2 * x);
+    return 3.14159265358979323846 * (x - 0.5 * quarter);
+}
+inline double standin_sinpi(double x, int shift) {
+    int quarter;
+    double rest = standin_half_turns(x, quarter);
+    switch ((quarter + shift) & 3) {
+        case 0: return sin(rest);
+        case 1: return cos(rest);
+        case 2: return -sin(rest);
+        default: return -cos(rest);
+    }
+}
+STANDIN_OWN1(sinpi, standin_sinpi(x, 0))
+STANDIN_OWN1(cospi, standin_sinpi(x, 1))
+STANDIN_OWN1(rsqrt, 1 / sqrt(x))
+STANDIN_OWN1(rcbrt, 1 / cbrt(x))
+STANDIN_OWN1(exp10, pow(10.0, x))
+STANDIN_OWN1(normcdf, 0.5 * erfc(-x * 0.70710678118654752440))
+STANDIN_OWN1(erfcx, x < 25 ? exp(x * x) * erfc(x) : 0.56418958354775628695 / x)
+inline void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
+inline void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
+inline void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
+inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
+inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
+inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+inline float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
+inline double rhypot(double x, double y) { return 1 / hypot(x, y); }
+inline float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
+
+#define STANDIN_TEST(name, builtin)                     \
+    inline bool name(double x) { return builtin(x); }   \
+    inline bool name(float x) { return builtin(x); }
+STANDIN_TEST(isnan, __builtin_isnan)
+STANDIN_TEST(isinf, __builtin_isinf)
+STANDIN_TEST(isfinite, __builtin_isfinite)
+STANDIN_TEST(signbit, __builtin_signbit)
+
+inline int abs(int x) { return x < 0 ? -x : x; }
+inline long abs(long x) { return x < 0 ? -x : x; }
+inline long long abs(long long x) { return x < 0 ? -x : x; }
+inline float abs(float x) { return fabsf(x); }
+inline double abs(double x) { return fabs(x); }
+inline long labs(long x) { return abs(x); }
+inline long long llabs(long long x) { return abs(x); }
+
+// min and max of two types, with the result that CUDA gives.
+#define STANDIN_MINMAX(A, B, R)                                               \
+    inline R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; }              \
+    inline R max(A x, B y) { return (R)x > (R)y ? (R)x : (R)y; }
+STANDIN_MINMAX(int, int, int)
+STANDIN_MINMAX(unsigned int, unsigned int, unsigned int)
+STANDIN_MINMAX(int, unsigned int, unsigned int)
+STANDIN_MINMAX(unsigned int, int, unsigned int)
+STANDIN_MINMAX(long, long, long)
+STANDIN_MINMAX(unsigned long, unsigned long, unsigned long)
+STANDIN_MINMAX(long, unsigned long, unsigned long)
+STANDIN_MINMAX(unsigned long, long, unsigned long)
+STANDIN_MINMAX(long long, long long, long long)
+STANDIN_MINMAX(unsigned long long, unsigned long long, unsigned long long)
+STANDIN_MINMAX(long long, unsigned long long, unsigned long long)
+STANDIN_MINMAX(unsigned long long, long long, unsigned long long)
+#define STANDIN_FMINMAX(A, B, R)                                              \
+    inline R min(A x, B y) { return fmin((R)x, (R)y); }                       \
+    inline R max(A x, B y) { return fmax((R)x, (R)y); }
+STANDIN_FMINMAX(float, float, float)
+STANDIN_FMINMAX(double, double, double)
+STANDIN_FMINMAX(float, double, double)
+STANDIN_FMINMAX(double, float, double)
+inline unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+inline unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+inline long long llmin(long long x, long long y) { return min(x, y); }
+inline long long llmax(long long x, long long y) { return max(x, y); }
+
+// Fast versions on a GPU; more accurate here.
+inline float __expf(float x) { return expf(x); }
+inline float __exp10f(float x) { return exp10f(x); }
+inline float __logf(float x) { return logf(x); }
+inline float __log2f(float x) { return log2f(x); }
+inline float __log10f(float x) { return log10f(x); }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float __sinf(float x) { return sinf(x); }
+inline float __cosf(float x) { return cosf(x); }
+inline float __tanf(float x) { return tanf(x); }
+inline float __tanhf(float x) { return tanhf(x); }
+inline void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float fdividef(float x, float y) { return x / y; }
+inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+inline float __frsqrt_rn(float x) { return rsqrtf(x); }
+
+// Rounding to nearest is what plain arithmetic does.
+#define STANDIN_ROUNDED(prefix, type, root)                                          \
+    inline type prefix##add_rn(type x, type y) { return x + y; }                     \
+    inline type prefix##sub_rn(type x, type y) { return x - y; }                     \
+    inline type prefix##mul_rn(type x, type y) { return x * y; }                     \
+    inline type prefix##div_rn(type x, type y) { return x / y; }                     \
+    inline type prefix##rcp_rn(type x) { return 1 / x; }                             \
+    inline type prefix##sqrt_rn(type x) { return root(x); }
+STANDIN_ROUNDED(__f, float, sqrtf)
+STANDIN_ROUNDED(__d, double, sqrt)
+inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+
+// Conversions: rn to nearest, rz towards zero, rd down, ru up; beyond the range to its end, NaN to 0.
+template <class I>
+inline I standin_to_integer(double x) {
+    const I lowest = (I)-1 < 0 ? (I)((I)1 << (8 * sizeof(I) - 1)) : 0, highest = (I)~lowest;
+    if (x != x) return 0;
+    if (x <= (double)lowest) return lowest;
+    if (x >= (double)highest) return highest;
+    return (I)x;
+}
+#define STANDIN_CONVERSIONS(from, type, to, integer)                                                \
+    inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>(rint(x)); }    \
+    inline integer __##from##2##to##_rz(type x) { return standin_to_integer<integer>(trunc(x)); }   \
+    inline integer __##from##2##to##_rd(type x) { return standin_to_integer<integer>(floor(x)); }   \
+    inline integer __##from##2##to##_ru(type x) { return standin_to_integer<integer>(ceil(x)); }
+STANDIN_CONVERSIONS(float, float, int, int)
+STANDIN_CONVERSIONS(float, float, uint, unsigned int)
+STANDIN_CONVERSIONS(float, float, ll, long long)
+STANDIN_CONVERSIONS(float, float, ull, unsigned long long)
+STANDIN_CONVERSIONS(double, double, int, int)
+STANDIN_CONVERSIONS(double, double, uint, unsigned int)
+STANDIN_CONVERSIONS(double, double, ll, long long)
+STANDIN_CONVERSIONS(double, double, ull, unsigned long long)
+inline float __int2float_rn(int x) { return (float)x; }
+inline float __uint2float_rn(unsigned int x) { return (float)x; }
+inline float __ll2float_rn(long long x) { return (float)x; }
+inline double __int2double_rn(int x) { return x; }
+inline double __uint2double_rn(unsigned int x) { return x; }
+inline double __ll2double_rn(long long x) { return (double)x; }
+inline float __double2float_rn(double x) { return (float)x; }
+
+template <class To, class From>
+inline To standin_bits(From x) {
+    static_assert(sizeof(To) == sizeof(From), "");
+    To y;
+    memcpy(&y, &x, sizeof y);
+    return y;
+}
+inline int __float_as_int(float x) { return standin_bits<int>(x); }
+inline unsigned int __float_as_uint(float x) { return standin_bits<unsigned int>(x); }
+inline float __int_as_float(int x) { return standin_bits<float>(x); }
+inline float __uint_as_float(unsigned int x) { return standin_bits<float>(x); }
+inline long long __double_as_longlong(double x) { return standin_bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return standin_bits<double>(x); }
+inline int __double2hiint(double x) { return (int)(standin_bits<long long>(x) >> 32); }
+inline int __double2loint(double x) { return (int)standin_bits<long long>(x); }
+inline double __hiloint2double(int high, int low) {
+    return standin_bits<double>((long long)high << 32 | (unsigned int)low);
+}
+
+// Bits and integers.
+inline int __popc(unsigned int x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x ? __builtin_clz((unsigned int)x) : 32; }
+inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned long long __brevll(unsigned long long x) {
+    unsigned long long y = 0;
+    for (int i = 0; i < 64; ++i) y |= (x >> i & 1) << (63 - i);
+    return y;
+}
+inline unsigned int __brev(unsigned int x) { return (unsigned int)(__brevll(x) >> 32); }
+inline int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }
+inline unsigned int __umulhi(unsigned int x, unsigned int y) {
+    return (unsigned int)((unsigned long long)x * y >> 32);
+}
+inline long long __mul64hi(long long x, long long y) { return (long long)((__int128)x * y >> 64); }
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+    return (unsigned long long)((unsigned __int128)x * y >> 64);
+}
+inline int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
+inline unsigned int __umul24(unsigned int x, unsigned int y) {
+    return (x & 0xffffff) * (y & 0xffffff);
+}
+inline unsigned int __sad(int x, int y, unsigned int z) {
+    return (x > y ? (unsigned int)x - y : (unsigned int)y - x) + z;
+}
+inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n) {
+    return (unsigned int)(((unsigned long long)high << 32 | low) << (n & 31) >> 32);
+}
+inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int n) {
+    return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
+}
+inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
+    unsigned long long bytes = (unsigned long long)y << 32 | x;
+    unsigned int result = 0;
+    for (int i = 0; i < 4; ++i) {
+        unsigned int chosen = selector >> 4 * i & 15;
+        unsigned int byte = (unsigned int)(bytes >> 8 * (chosen & 7)) & 255;
+        if (chosen & 8) byte = byte & 128 ? 255 : 0;  // the sign of the byte, spread over it
+        result |= byte << 8 * i;
+    }
+    return result;
+}

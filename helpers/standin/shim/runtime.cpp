@@ -1,0 +1,682 @@
+// Runs a grid on one operating-system thread.
+//
+// Blocks run one after another. The threads of a block are a plain loop when the kernel cannot wait
+// (kernel->loop), and fibers otherwise: each has its own stack and runs until it waits at a barrier
+// or a warp primitive, whereupon the next one that is ready goes on. With `resident` the threads of
+// all blocks are fibers at once, which a grid-wide barrier needs.
+//
+// Faults and refusals leave through one longjmp to the frame of standin_launch.
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#ifndef _DARWIN_C_SOURCE
+#define _DARWIN_C_SOURCE
+#endif
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE
+#endif
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+StandinHere standin_here;
+StandinReport standin_report;
+
+namespace {
+
+// ---- leaving a launch early --------------------------------------------------------------------
+
+jmp_buf launch_frame;
+pthread_t launch_thread;
+bool in_thread;  // a thread of the grid is running: standin_here is to be believed
+
+[[noreturn]] void leave(int code) {
+    standin_report.code = code;
+    standin_report.has_thread = in_thread;
+    standin_report.block = standin_here.block;
+    standin_report.thread = standin_here.thread;
+    _longjmp(launch_frame, 1);
+}
+
+const char *describe_address(const char *address);
+
+void on_signal(int number, siginfo_t *info, void *) {
+    if (!pthread_equal(pthread_self(), launch_thread)) {
+        if (number == SIGINT)
+            pthread_kill(launch_thread, SIGINT);
+        else
+            signal(number, SIG_DFL);  // another thread's fault: let it happen again, unhandled
+        return;
+    }
+    if (number == SIGINT) leave(STANDIN_INTERRUPTED);
+    const char *what = "a fault";
+    if (number == SIGFPE)
+        what = "an integer division by zero (a GPU gives a meaningless number without a word)";
+    else if (number == SIGSEGV || number == SIGBUS)
+        what = describe_address((const char *)info->si_addr);
+    else
+        what = "an index outside an array of fixed size (shared or local), or a function that ended "
+               "without the return it owes";
+    snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
+    leave(STANDIN_FAULT);
+}
+
+const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT};
+const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
+
+// Catches the signals for as long as it lives, on a stack of its own, since a fiber's may be full.
+struct Handlers {
+    struct sigaction before[SIGNAL_COUNT];
+    stack_t stack_before;
+
+    void install() {
+        static char stack[64 * 1024];
+        stack_t own = {};
+        own.ss_sp = stack;
+        own.ss_size = sizeof stack;
+        sigaltstack(&own, &stack_before);
+        struct sigaction action = {};
+        action.sa_sigaction = on_signal;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &action, &before[i]);
+        launch_thread = pthread_self();
+    }
+
+    void restore() {
+        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
+        sigaltstack(&stack_before, nullptr);
+    }
+} handlers;
+
+// ---- dynamic shared memory ---------------------------------------------------------------------
+
+// Each block's bytes end where a page begins that may not be touched, so that an index past the end
+// faults at once. What lies before them, and less than 16 bytes after, is filled with a pattern.
+const unsigned char PATTERN = 0xA5, POISON = 0xFF;  // floats made of POISON are NaN
+const size_t BEFORE = 64;                           // bytes of pattern before
+
+size_t page_size() {
+    static const size_t size = sysconf(_SC_PAGESIZE);
+    return size;
+}
+
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+struct Arena {
+    char *memory = nullptr;
+    size_t stride = 0, capacity = 0;  // bytes for a block, fence included; bytes mapped
+
+    void prepare(size_t bytes, size_t blocks) {
+        size_t wanted = round_up(bytes + BEFORE, page_size()) + page_size();
+        if (wanted == stride && wanted * blocks <= capacity) return;
+        if (memory) munmap(memory, capacity);
+        stride = wanted;
+        capacity = wanted * blocks;
+        memory = (char *)mmap(nullptr, capacity, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            memory = nullptr, capacity = stride = 0;
+            standin_fail(STANDIN_REFUSED, "there is no room for its dynamic shared memory");
+        }
+        for (size_t b = 0; b < blocks; ++b)
+            mprotect(memory + b * stride + stride - page_size(), page_size(), PROT_NONE);
+    }
+
+    char *fence(size_t block) const { return memory + (block + 1) * stride - page_size(); }
+    char *start(size_t block, size_t bytes) const { return fence(block) - round_up(bytes, 16); }
+
+    void fill(size_t block, size_t bytes) const {
+        char *s = start(block, bytes);
+        memset(s - BEFORE, PATTERN, BEFORE);
+        memset(s, POISON, bytes);
+        memset(s + bytes, PATTERN, fence(block) - (s + bytes));
+    }
+
+    bool intact(size_t block, size_t bytes) const {
+        char *s = start(block, bytes);
+        for (char *p = s - BEFORE; p < s; ++p)
+            if ((unsigned char)*p != PATTERN) return false;
+        for (char *p = s + bytes; p < fence(block); ++p)
+            if ((unsigned char)*p != PATTERN) return false;
+        return true;
+    }
+} arena;
+
+// ---- fibers ------------------------------------------------------------------------------------
+
+enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, SPINS, RETURNED };
+
+const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
+const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
+const double SPIN_LIMIT = 20;     // seconds
+
+const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
+
+struct Block {
+    int arrived, predicates, result, line;  // at the block's barrier
+    int returned, spinning;
+};
+
+const StandinKernel *kernel;
+void **arguments;
+size_t dynamic_bytes;
+unsigned block_count, block_threads, block_warps;  // blocks that are resident, and their size
+unsigned current;                                  // fiber: block * block_threads + thread
+unsigned current_block;                            // which resident block the current fiber is of
+unsigned grid_arrived, grid_returned;
+double progress_time;  // when a thread last did something other than spin
+unsigned spins;
+
+// One entry a fiber. The stacks are kept from launch to launch.
+unsigned fiber_capacity;
+char **stacks;
+jmp_buf *contexts;
+bool *started;
+unsigned char *states;
+int *lines;          // where it waits
+uint3 *coordinates;  // threadIdx
+// One entry a block, and one a warp.
+Block *blocks;
+StandinWarp *warps;
+char *shared_copies;  // static shared memory of the resident blocks that are not running
+
+template <class T>
+void grow(T *&array, size_t count) {
+    array = (T *)realloc((void *)array, count * sizeof(T));
+    if (!array) standin_fail(STANDIN_REFUSED, "there is no memory for its threads");
+}
+
+void reserve_fibers(unsigned count) {
+    if (count <= fiber_capacity) return;
+    unsigned more = count - fiber_capacity;
+    char *memory = (char *)mmap(nullptr, more * STACK, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        standin_fail(STANDIN_REFUSED, "there is no memory for the stacks of %u threads", count);
+    grow(stacks, count);
+    grow(contexts, count);
+    grow(started, count);
+    grow(states, count);
+    grow(lines, count);
+    grow(coordinates, count);
+    for (unsigned i = 0; i < more; ++i) {
+        unsigned fiber = fiber_capacity + i;
+        stacks[fiber] = memory + i * STACK;
+        started[fiber] = false;
+        if (fiber < FENCED_STACKS) mprotect(stacks[fiber], page_size(), PROT_NONE);
+    }
+    fiber_capacity = count;
+}
+
+const char *describe_address(const char *address) {
+    if (arena.memory && address >= arena.memory && address < arena.memory + arena.capacity) {
+        static char text[160];
+        snprintf(text, sizeof text,
+                 "an access past the end of its %zu bytes of dynamic shared memory (shared_mem)",
+                 standin_here.dynamic_bytes);
+        return text;
+    }
+    for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
+        if (address >= stacks[i] && address < stacks[i] + page_size())
+            return "more local memory than the stand-in gives a thread (about 100 KiB)";
+    if (address < (const char *)4096) return "an access through a null pointer";
+    return "an access to memory that belongs to no array";
+}
+
+double seconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+void made_progress() { spins = 0; }
+
+[[noreturn]] void finish_launch() { _longjmp(launch_frame, 2); }
+
+void thread_returned();
+
+void fiber_main() {
+    for (;;) {
+        kernel->call(arguments);
+        thread_returned();
+    }
+}
+
+// Go on with another fiber; the caller has saved the context of this one.
+[[noreturn]] __attribute__((noinline)) void resume(unsigned fiber) {
+    current = fiber;
+    unsigned index = fiber - current_block * block_threads;
+    standin_here.index = index;
+    standin_here.thread = coordinates[index];
+    if (started[fiber]) _longjmp(contexts[fiber], 1);
+    started[fiber] = true;
+    ucontext_t context;
+    getcontext(&context);
+    // Stacks are a power of two apart: without a shift their tops would share few cache lines.
+    size_t shift = fiber % 64 * 256;
+    context.uc_stack.ss_sp = stacks[fiber];
+    context.uc_stack.ss_size = STACK - shift;
+    context.uc_link = nullptr;
+    makecontext(&context, fiber_main, 0);
+    setcontext(&context);
+    abort();
+}
+
+void enter_block(unsigned next) {
+    if (next == current_block) return;
+    size_t size = kernel->shared_end - kernel->shared_begin;
+    if (size) {
+        memcpy(shared_copies + current_block * size, kernel->shared_begin, size);
+        memcpy(kernel->shared_begin, shared_copies + next * size, size);
+    }
+    current_block = next;
+    unsigned x = standin_here.grid_size.x, y = standin_here.grid_size.y;
+    standin_here.block = {next % x, next / x % y, next / x / y};
+    standin_here.dynamic_shared = arena.start(next, dynamic_bytes);
+}
+
+[[noreturn]] void report_divergence() {
+    unsigned at_block = 0, at_grid = 0, at_warp = 0, returned = 0;
+    int waits = -1;
+    unsigned first = current_block * block_threads;
+    for (unsigned b = 0; waits < 0 && b < block_count; ++b) {  // a block where somebody waits
+        first = b * block_threads;
+        for (unsigned i = 0; i < block_threads; ++i)
+            if (states[first + i] != RETURNED) {
+                waits = i;
+                break;
+            }
+    }
+    for (unsigned i = 0; i < block_threads; ++i) {
+        unsigned char state = states[first + i];
+        at_block += state == AT_BLOCK, at_grid += state == AT_GRID;
+        at_warp += state == AT_WARP, returned += state == RETURNED;
+    }
+    enter_block(first / block_threads);
+    standin_here.thread = coordinates[waits];
+    unsigned line = lines[first + waits];
+    unsigned char state = states[first + waits];
+    char *text = standin_report.text;
+    size_t size = sizeof standin_report.text, n = 0;
+    n += snprintf(text + n, size - n, "barrier divergence: in block (%u, %u, %u)",
+                  standin_here.block.x, standin_here.block.y, standin_here.block.z);
+    const char *comma = " ";
+    const struct {
+        unsigned count;
+        const char *what;
+    } parts[] = {{at_block, "wait at __syncthreads()"},
+                 {at_grid, "wait at the grid's barrier"},
+                 {at_warp, "wait at a warp primitive"},
+                 {returned, "have returned"}};
+    for (auto &part : parts)
+        if (part.count) {
+            n += snprintf(text + n, size - n, "%s%u thread%s %s", comma, part.count,
+                          part.count == 1 ? "" : "s", part.what);
+            comma = ", ";
+        }
+    n += snprintf(text + n, size - n, "; thread (%u, %u, %u) waits in line %u",
+                  standin_here.thread.x, standin_here.thread.y, standin_here.thread.z, line);
+    snprintf(text + n, size - n, "%s",
+             state == AT_WARP
+                 ? ". On a GPU this hangs or is undefined: every lane named in the mask must make the "
+                   "same call with the same mask"
+                 : ". On a GPU this hangs or is undefined: every thread must reach every barrier, so "
+                   "put the condition (such as a bounds test) around the work, not around the barrier, "
+                   "and do not return before it");
+    leave(STANDIN_DIVERGED);
+}
+
+// The next fiber to run: of this block if one is ready, else of the next block that has one.
+unsigned next_fiber() {
+    unsigned char *own = states + current_block * block_threads;
+    unsigned after = current - current_block * block_threads + 1;
+    void *found = memchr(own + after, READY, block_threads - after);
+    if (!found) found = memchr(own, READY, after);
+    if (found) return (unsigned char *)found - states;
+    for (unsigned i = 1; i <= block_count; ++i) {
+        unsigned b = (current_block + i) % block_count;
+        unsigned char *candidates = states + b * block_threads;
+        if (blocks[b].spinning) {  // these may look again
+            for (unsigned k = 0; k < block_threads; ++k)
+                if (candidates[k] == SPINS) candidates[k] = READY;
+            blocks[b].spinning = 0;
+        }
+        found = memchr(candidates, READY, block_threads);
+        if (found) {
+            enter_block(b);
+            return (unsigned char *)found - states;
+        }
+    }
+    if (grid_returned == block_count * block_threads) finish_launch();
+    report_divergence();
+}
+
+// Let others run until this fiber, whose state says what it waits for, is ready again.
+void wait() {
+    if (_setjmp(contexts[current])) return;  // saved even by the last one, which runs again next time
+    unsigned next = next_fiber();
+    if (next != current) resume(next);
+}
+
+bool exchange_if_complete(StandinWarp &warp, unsigned mask, void *combine, unsigned first) {
+    unsigned lanes = mask & warp.alive;
+    if ((warp.waiting & lanes) != lanes) return false;
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        if (warp.mask[lane] != mask || warp.combine[lane] != combine) return false;
+    }
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        warp.result[lane] = ((StandinCombine)combine)(warp, lanes, lane);
+        states[first + lane] = READY;
+    }
+    warp.waiting &= ~lanes;
+    made_progress();
+    return true;
+}
+
+void thread_returned() {
+    Block &block = blocks[current_block];
+    states[current] = RETURNED;
+    ++block.returned, ++grid_returned;
+    made_progress();
+    StandinWarp &warp = warps[current_block * block_warps + standin_here.index / 32];
+    int lane = standin_here.index % 32;
+    warp.alive &= ~(1u << lane);
+    // Lanes that named this one in their mask need wait for it no longer.
+    for (unsigned rest = warp.waiting; rest; rest &= rest - 1) {
+        int other = __builtin_ctz(rest);
+        if (warp.mask[other] >> lane & 1 &&
+            exchange_if_complete(warp, warp.mask[other], warp.combine[other], current - lane))
+            rest &= warp.waiting | (rest & -rest);
+    }
+    wait();
+}
+
+void check_shared(unsigned block) {
+    if (dynamic_bytes == 0 || arena.intact(block, dynamic_bytes)) return;
+    in_thread = false;
+    standin_fail(STANDIN_FAULT,
+                 "a write outside its %zu bytes of dynamic shared memory (shared_mem), in block "
+                 "(%u, %u, %u)",
+                 dynamic_bytes, standin_here.block.x, standin_here.block.y, standin_here.block.z);
+}
+
+void prepare_fibers(unsigned resident) {
+    block_count = resident;
+    block_threads = standin_here.block_size.x * standin_here.block_size.y * standin_here.block_size.z;
+    block_warps = (block_threads + 31) / 32;
+    static unsigned block_capacity, warp_capacity;
+    reserve_fibers(block_count * block_threads);
+    if (block_count > block_capacity) grow(blocks, block_capacity = block_count);
+    if (block_count * block_warps > warp_capacity)
+        grow(warps, warp_capacity = block_count * block_warps);
+    unsigned i = 0;
+    for (unsigned z = 0; z < standin_here.block_size.z; ++z)
+        for (unsigned y = 0; y < standin_here.block_size.y; ++y)
+            for (unsigned x = 0; x < standin_here.block_size.x; ++x) coordinates[i++] = {x, y, z};
+}
+
+void reset_fibers() {
+    current = current_block = 0;
+    grid_arrived = grid_returned = 0;
+    memset(states, READY, block_count * block_threads);
+    memset(blocks, 0, block_count * sizeof *blocks);
+    for (unsigned w = 0; w < block_count * block_warps; ++w) {
+        unsigned lanes = block_threads - w % block_warps * 32;
+        warps[w].waiting = 0;
+        warps[w].alive = lanes >= 32 ? ~0u : (1u << lanes) - 1;
+    }
+    made_progress();
+}
+
+// Run the resident fibers until all have returned. In a function of its own, since what is kept in
+// registers does not survive the jump back.
+__attribute__((noinline)) void run_fibers() {
+    jmp_buf outer;
+    memcpy(outer, launch_frame, sizeof outer);
+    int how = _setjmp(launch_frame);
+    if (how == 0) {
+        in_thread = true;
+        resume(0);
+    }
+    in_thread = false;
+    memcpy(launch_frame, outer, sizeof outer);
+    if (how != 2) _longjmp(launch_frame, 1);
+}
+
+void run_blocks_in_turn() {
+    const dim3 grid = standin_here.grid_size;
+    size_t shared = kernel->shared_end - kernel->shared_begin;
+    if (!kernel->loop) prepare_fibers(1);
+    arena.prepare(dynamic_bytes, 1);
+    standin_here.dynamic_shared = arena.start(0, dynamic_bytes);
+    for (unsigned z = 0; z < grid.z; ++z)
+        for (unsigned y = 0; y < grid.y; ++y)
+            for (unsigned x = 0; x < grid.x; ++x) {
+                standin_here.block = {x, y, z};
+                if (shared) memset(kernel->shared_begin, POISON, shared);
+                if (dynamic_bytes) arena.fill(0, dynamic_bytes);
+                if (kernel->loop) {
+                    in_thread = true;
+                    kernel->loop(arguments);
+                    in_thread = false;
+                } else {
+                    reset_fibers();
+                    run_fibers();
+                }
+                check_shared(0);
+            }
+}
+
+void run_all_blocks_at_once() {
+    const dim3 grid = standin_here.grid_size;
+    size_t shared = kernel->shared_end - kernel->shared_begin;
+    prepare_fibers(grid.x * grid.y * grid.z);
+    arena.prepare(dynamic_bytes, block_count);
+    for (unsigned b = 0; b < block_count; ++b) arena.fill(b, dynamic_bytes);
+    if (shared) {
+        grow(shared_copies, shared * block_count);
+        memset(shared_copies, POISON, shared * block_count);
+        memset(kernel->shared_begin, POISON, shared);
+    }
+    standin_here.block = {0, 0, 0};
+    standin_here.dynamic_shared = arena.start(0, dynamic_bytes);
+    reset_fibers();
+    run_fibers();
+    for (unsigned b = 0; b < block_count; ++b) {
+        standin_here.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+        check_shared(b);
+    }
+}
+
+// ---- what kernels print --------------------------------------------------------------------------
+
+char *output;
+size_t output_length, output_capacity;
+
+}  // namespace
+
+// ---- called from Python --------------------------------------------------------------------------
+
+// Run `work(argument)` with faults caught; returns a StandinCode and fills standin_report.
+int standin_guard(void (*work)(void *), void *argument) {
+    standin_report.code = STANDIN_DONE;
+    standin_report.text[0] = 0;
+    in_thread = false;
+    handlers.install();
+    if (_setjmp(launch_frame) == 0) work(argument);
+    handlers.restore();
+    in_thread = false;
+    return standin_report.code;
+}
+
+// Run a kernel; `resident`: all blocks at once. Each argument begins at a multiple of 16 bytes.
+// Returns a StandinCode, plus 256 when something was printed.
+int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, unsigned grid_y,
+                   unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   size_t bytes, int resident) {
+    void *pointers[MAX_PARAMETERS];
+    for (int i = 0; i < k->parameter_count; ++i) {
+        pointers[i] = (void *)values;
+        values += round_up(k->parameters[i].size, 16);
+    }
+    kernel = k;
+    arguments = pointers;
+    dynamic_bytes = bytes;
+    standin_here = StandinHere{};
+    standin_here.block_size = dim3(block_x, block_y, block_z);
+    standin_here.grid_size = dim3(grid_x, grid_y, grid_z);
+    standin_here.dynamic_bytes = bytes;
+    int code = standin_guard(
+        [](void *all) {
+            if (all)
+                run_all_blocks_at_once();
+            else
+                run_blocks_in_turn();
+        },
+        resident ? &resident : nullptr);
+    if (code != STANDIN_DONE && fiber_capacity)  // abandoned fibers start afresh the next time
+        memset(started, 0, fiber_capacity * sizeof *started);
+    kernel = nullptr;
+    return code + (output_length ? 256 : 0);
+}
+
+// What was printed since the last call; valid until the next launch.
+const char *standin_output(size_t *length) {
+    *length = output_length;
+    output_length = 0;
+    return output;
+}
+
+// ---- called from kernels -------------------------------------------------------------------------
+
+static void need_fibers() {
+    if (!kernel || kernel->loop)
+        standin_fail(STANDIN_REFUSED,
+                     "it waits for other threads in code that the stand-in does not see in its source "
+                     "(a macro or an included file); name the barrier in the source itself");
+}
+
+int standin_barrier(StandinScope scope, int predicate, int line) {
+    need_fibers();
+    Block &block = blocks[current_block];
+    if (scope == STANDIN_GRID) {
+        lines[current] = line;
+        if (++grid_arrived < block_count * block_threads) {
+            states[current] = AT_GRID;
+            wait();
+        } else {
+            memset(states, READY, block_count * block_threads);
+            grid_arrived = 0;
+            made_progress();
+        }
+        return 0;
+    }
+    if (block.arrived == 0)
+        block.line = line;
+    else if (block.line != line)
+        standin_fail(STANDIN_DIVERGED,
+                     "barrier divergence: this thread is at the barrier in line %d while others of "
+                     "its block wait at the one in line %d. All threads must meet at the same one",
+                     line, block.line);
+    block.predicates += predicate != 0;
+    if (++block.arrived < (int)block_threads) {
+        lines[current] = line;
+        states[current] = AT_BLOCK;
+        wait();
+    } else {
+        memset(states + current_block * block_threads, READY, block_threads);
+        block.result = block.predicates;
+        block.arrived = block.predicates = 0;
+        made_progress();
+    }
+    return blocks[current_block].result;
+}
+
+unsigned long long standin_exchange(unsigned mask, unsigned long long value, int argument,
+                                    StandinCombine combine, int line) {
+    need_fibers();
+    StandinWarp &warp = warps[current_block * block_warps + standin_here.index / 32];
+    int lane = standin_here.index % 32;
+    if (!(mask >> lane & 1))
+        standin_fail(STANDIN_DIVERGED,
+                     "line %d: lane %d makes a warp call whose mask 0x%08x does not name it, which is "
+                     "undefined on a GPU",
+                     line, lane, mask);
+    warp.value[lane] = value;
+    warp.argument[lane] = argument;
+    warp.mask[lane] = mask;
+    warp.combine[lane] = (void *)combine;
+    warp.waiting |= 1u << lane;
+    if (!exchange_if_complete(warp, mask, (void *)combine, current - lane)) {
+        lines[current] = line;
+        states[current] = AT_WARP;
+        wait();
+    }
+    return warp.result[lane];
+}
+
+unsigned standin_active_lanes() {
+    need_fibers();
+    return warps[current_block * block_warps + standin_here.index / 32].alive;
+}
+
+// A thread goes round a loop that may be waiting for another thread: let the others run.
+void standin_spin() {
+    if (!kernel || kernel->loop) return;
+    if (++spins % 65536 == 1) {
+        double now = seconds();
+        if (spins == 1) progress_time = now;
+        if (now - progress_time > SPIN_LIMIT)
+            standin_fail(STANDIN_SPINNING,
+                         "threads have gone round a loop for %.0f s, waiting for what no other thread "
+                         "does. Threads of blocks that do not run at the same time cannot wait for "
+                         "each other",
+                         SPIN_LIMIT);
+    }
+    states[current] = SPINS;
+    ++blocks[current_block].spinning;
+    wait();
+}
+
+void standin_fail(int code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(standin_report.text, sizeof standin_report.text, format, list);
+    va_end(list);
+    leave(code);
+}
+
+int standin_printf(const char *format, ...) {
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    int length = vsnprintf(nullptr, 0, format, list);
+    if (output_length + length + 1 > output_capacity) {
+        output_capacity = 2 * (output_length + length + 1) + 4096;
+        grow(output, output_capacity);
+    }
+    vsnprintf(output + output_length, length + 1, format, again);
+    output_length += length;
+    va_end(again);
+    va_end(list);
+    return length;
+}
+
+long long standin_clock() { return (long long)(seconds() * 1e9); }

@@ -1,0 +1,89 @@
+// What a compiled kernel and the runtime that runs it (runtime.cpp) know of each other.
+#pragma once
+#include <stddef.h>
+
+struct uint3 {
+    unsigned int x, y, z;
+};
+
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr operator uint3() const { return {x, y, z}; }
+};
+
+// Where the running thread is. One thread of the grid runs at a time, so one copy is enough.
+struct StandinHere {
+    uint3 thread, block;
+    dim3 block_size, grid_size;
+    char *dynamic_shared;  // the block's dynamic shared memory
+    size_t dynamic_bytes;
+    unsigned int index;  // of the thread in its block, x fastest
+};
+
+// The lanes of one warp meet here. A lane leaves a value and an argument; the last one to arrive
+// works out everybody's result.
+struct StandinWarp {
+    unsigned long long value[32], result[32];
+    int argument[32];
+    unsigned int mask[32];
+    void *combine[32];
+    unsigned int waiting, alive;  // bit i: lane i
+};
+typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned int lanes, int lane);
+
+enum StandinScope { STANDIN_BLOCK, STANDIN_GRID };
+
+// One parameter of a kernel: kind is p(ointer), i(nteger), u(nsigned), f(loat), b(ool) or s(truct).
+struct StandinParameter {
+    char kind, target_kind;  // target: what a pointer points to, 0 for void
+    int size, target_size;   // bytes
+    const char *type;        // a text that holds the type's name
+};
+
+struct StandinKernel {
+    void (*call)(void **arguments);  // run the thread at standin_here
+    void (*loop)(void **arguments);  // run all threads of the block, one after another; or null
+    const StandinParameter *parameters;
+    int parameter_count;
+    char *shared_begin, *shared_end;  // the static shared memory of the module
+};
+
+enum StandinCode {
+    STANDIN_DONE,
+    STANDIN_FAULT,
+    STANDIN_DIVERGED,
+    STANDIN_REFUSED,
+    STANDIN_SPINNING,
+    STANDIN_INTERRUPTED
+};
+
+struct StandinReport {
+    int code;
+    int has_thread;  // whether block and thread below mean something
+    uint3 block, thread;
+    char text[1024];
+};
+
+extern "C" {
+extern StandinHere standin_here;
+extern StandinReport standin_report;
+
+int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned int grid_x,
+                   unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                   unsigned int block_y, unsigned int block_z, size_t dynamic_bytes, int resident);
+int standin_guard(void (*work)(void *), void *argument);
+const char *standin_output(size_t *length);
+
+// Called by kernels.
+int standin_barrier(StandinScope scope, int predicate, int line);  // how many predicates held
+unsigned long long standin_exchange(unsigned int mask, unsigned long long value, int argument,
+                                    StandinCombine combine, int line);
+unsigned int standin_active_lanes();
+void standin_spin();
+[[noreturn]] void standin_fail(int code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+long long standin_clock();
+}

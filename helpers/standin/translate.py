@@ -1,0 +1,221 @@
+"""Turn the text of a CUDA C module into C++ that ``compiler.build`` accepts.
+
+Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on the text:
+``extern __shared__`` arrays, linkage, includes; and an exported entry for each kernel and each global
+variable, by which Python reaches them. Line numbers stay the reader's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
+HEADERS = {
+    "cooperative_groups.h": "cooperative_groups.h",
+    "cooperative_groups/reduce.h": "cooperative_groups.h",
+    "cuda_fp16.h": "float16.h",
+    "cuda_runtime.h": None,
+    "math_constants.h": "math_constants.h",
+    "cupy/complex.cuh": "complex.h",
+    "cupy/float16.cuh": "float16.h",
+    "cupy/carray.cuh": "carray.h",
+    "carray.h": "carray.h",
+    "complex.h": "complex.h",
+    "float16.h": "float16.h",
+}
+UNSUPPORTED = (
+    (r"\basm\b|\b__asm__\b", "inline PTX (asm)"),
+    (r"<<<", "dynamic parallelism (<<<...>>>)"),
+    (r"\bwmma\s*::|\bnvcuda\s*::", "tensor cores (nvcuda::wmma)"),
+    (r"\bcuda\s*::", "libcu++ (cuda::...)"),
+    (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
+    (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
+    (r"\bcurand\w+", "the device side of cuRAND"),
+)
+# A thread that names one of these may have to wait, so each needs a stack of its own.
+WAITS = re.compile(r"__sync\w+|\w+_sync\b|__activemask|\bcooperative_groups\b")
+# A thread that names one of these may wait for a thread of another block.
+SPINS = re.compile(r"\bvolatile\b|\b__nanosleep\b|\bwhile\s*\([^;{]*\batomic\w+\s*\(")
+SPIN_MACRO = "#define while(...) while (standin_spin(), (__VA_ARGS__))"
+
+_LEXEME = re.compile(
+    r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    re.DOTALL,
+)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_EXTERN_C = re.compile(r'\bextern\s+"C"')
+_SHARED_ARRAY = re.compile(r"\bextern\s+__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;")
+_ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__|__block_size__)\s*\((?:[^()]|\([^()]*\))*\)"
+_KERNEL = re.compile(rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*?\b(\w+)\s*\(")
+_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
+_GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s+([^;={(]*?[\w\]])\s*[;={]")
+
+
+class NoSuchHeader(Exception):
+    """An ``#include`` that NVRTC would not find: its name and the line it stands in."""
+
+    def __init__(self, header: str, line: int):
+        super().__init__(header)
+        self.header, self.line = header, line
+
+
+@dataclass
+class Translation:
+    """C++ text with ``standin_kernel_I()`` for ``kernels[I]`` and ``standin_global_NAME(size)``."""
+
+    text: str
+    kernels: list[str]
+    globals: list[str]
+    fibers: bool
+    spins: bool
+    max_threads: dict[str, int] = field(default_factory=dict)  # by __launch_bounds__
+
+
+def _blank(match: re.Match) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def _without_comments(source: str) -> str:
+    return _LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
+
+
+def _without_strings(code: str) -> str:
+    return _LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
+
+
+def _c_linkage_blocks(code: str, bare: str) -> list[tuple[int, int]]:
+    """(start, end) of the braces of each ``extern "C" { ... }``."""
+    blocks = []
+    for match in _EXTERN_C.finditer(code):
+        opening = re.compile(r"\s*\{").match(bare, match.end())
+        if opening:
+            depth, end = 0, len(bare)
+            for brace in re.compile(r"[{}]").finditer(bare, opening.end() - 1):
+                depth += 1 if brace[0] == "{" else -1
+                if depth == 0:
+                    end = brace.start()
+                    break
+            blocks.append((opening.end() - 1, end))
+    return blocks
+
+
+def _depth(bare: str, position: int, blocks: list[tuple[int, int]]) -> int:
+    """How many braces other than those of ``extern "C"`` are open at ``position``."""
+    before = bare[:position]
+    return before.count("{") - before.count("}") - sum(a < position <= b for a, b in blocks)
+
+
+def _kernels(code: str, bare: str, blocks: list[tuple[int, int]]) -> tuple[list[str], dict[str, int]]:
+    """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds."""
+    names, bounds = [], {}
+    for match in _KERNEL.finditer(bare):
+        start = max(bare.rfind(c, 0, match.start()) for c in ";{}") + 1
+        prefix = code[start : match.start()]
+        in_block = any(a < match.start() < b for a, b in blocks)
+        if "template" in prefix or not (in_block or _EXTERN_C.search(prefix)):
+            continue
+        if match[1] not in names:
+            names.append(match[1])
+        if bound := _BOUNDS.search(bare[start : match.end()]):
+            bounds[match[1]] = int(bound[1])
+    return names, bounds
+
+
+def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
+    """Names of the ``__constant__`` and ``__device__`` variables at file scope."""
+    names = []
+    for match in _GLOBAL.finditer(bare):
+        if _depth(bare, match.start(), blocks):
+            continue
+        for piece in re.sub(r"\[[^\]]*\]", "", match[1]).split(","):
+            words = re.findall(r"\w+", piece)
+            if words and words[-1] not in names and words[0] != "struct":
+                names.append(words[-1])
+    return names
+
+
+def _headers(code: str, include_folders: list[str]) -> tuple[str, list[str]]:
+    """``code`` without the includes the shim answers, and the shim's headers to put before it."""
+    wanted: list[str] = []
+
+    def replace(match: re.Match) -> str:
+        header = match[1]
+        if header in HEADERS:
+            wanted.append(HEADERS[header])
+            return ""
+        if any(Path(folder, header).is_file() for folder in include_folders):
+            return match[0]
+        raise NoSuchHeader(header, code.count("\n", 0, match.start()) + 1)
+
+    return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
+
+
+def _shared_array(match: re.Match) -> str:
+    kind = re.sub(r"\b(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)|\bvolatile\b", "", match[1])
+    kind = kind.strip() + (" volatile" if "volatile" in match[1] else "")
+    lines = "\n" * match[0].count("\n")
+    return (
+        f"{kind} *const &{match[2]} = "
+        f"reinterpret_cast<{kind} *const &>(standin_here.dynamic_shared);{lines}"
+    )
+
+
+def translate(
+    source: str,
+    *,
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+    include_folders: list[str] | None = None,
+) -> Translation:
+    """Translate a module.
+
+    Args:
+        source: CUDA C.
+        name: what messages call the source, without ``.cu``.
+        expressions: further kernels to make entries for, such as ``scale<float>``.
+        include_folders: where ``#include`` may find files of the reader's own.
+
+    Raises:
+        NotImplementedError: naming a part of CUDA that the stand-in does not cover.
+        NoSuchHeader: for an include that neither CUDA, CuPy nor the reader offers.
+    """
+    code = _without_comments(source)
+    bare = _without_strings(code)
+    for pattern, what in UNSUPPORTED:
+        if match := re.search(pattern, bare):
+            line = bare.count("\n", 0, match.start()) + 1
+            raise NotImplementedError(
+                f"{name}.cu({line}): the CPU stand-in does not cover {what}; this kernel needs a GPU"
+            )
+    blocks = _c_linkage_blocks(code, bare)
+    kernels, bounds = _kernels(code, bare, blocks)
+    variables = _globals(bare, blocks)
+    spins = bool(SPINS.search(bare))
+    fibers = spins or bool(WAITS.search(bare))
+
+    code, headers = _headers(code, include_folders or [])
+    code = _EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
+    code = _SHARED_ARRAY.sub(_shared_array, code)
+    code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)
+
+    entries = [*kernels, *(e for e in expressions if e not in kernels)]
+    lines = [f'#include "{header}"' for header in headers]
+    # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
+    lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
+    lines += [f'#line 1 "{name}.cu"', code, '#line 1 "entries"']
+    lines += ["}", "#undef while" if spins else ""]
+    for number, entry in enumerate(entries):
+        lines.append(
+            f'#line {number + 1} "entries"\n'
+            f'extern "C" const StandinKernel *standin_kernel_{number}() '
+            f"{{ return StandinEntry<(&{entry}), {str(fibers).lower()}>::kernel(); }}"
+        )
+    for variable in variables:
+        lines.append(
+            f'extern "C" void *standin_global_{variable}(size_t *size) '
+            f"{{ *size = sizeof({variable}); return (void *)&{variable}; }}"
+        )
+    lines.append("}")
+    return Translation("\n".join(lines) + "\n", entries, variables, fibers, spins, bounds)
