@@ -277,12 +277,12 @@ def _check_exercises(notebook, path):
     solutions = []
     for cell in code_cells(notebook):
         if "solution" in tags(cell):
-            title = re.match(r"#@title Solution (\d+\.\d+)", cell.source)
+            title = re.match(r"# @title Solution (\d+\.\d+)", cell.source)
             if not title:
-                yield f"cell {cell.id}: a solution begins with `#@title Solution {chapter}.1`"
+                yield f"cell {cell.id}: a solution begins with `# @title Solution {chapter}.1`"
             else:
                 solutions.append(title.group(1))
-        elif cell.source.startswith("#@title Solution"):
+        elif cell.source.startswith("# @title Solution"):
             yield f"cell {cell.id}: a solution without the tag `solution`"
     if (
         exercises != [f"{chapter}.{number}" for number in range(1, len(exercises) + 1)]
