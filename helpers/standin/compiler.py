@@ -35,6 +35,13 @@ FLAGS = (
     "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
     "-fno-rtti -fno-threadsafe-statics -U_FORTIFY_SOURCE"
 ).split()
+if sys.platform != "darwin":
+    FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below its stack
+# An index outside an array of fixed size (a shared tile, a local array) stops the kernel.
+BOUNDS = {
+    "gcc": ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"],
+    "clang": ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds"],
+}
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 _lock = threading.RLock()
 
@@ -157,17 +164,22 @@ def runtime() -> ctypes.CDLL:
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
+def _bounds() -> list[str]:
+    family = find_compiler().family
+    return BOUNDS["gcc" if family == "gcc" else "clang"]
+
+
 @functools.cache
 def _precompiled(standard: str) -> list[str]:
     """Arguments that include the shim, precompiled where the compiler is g++."""
     plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
     if find_compiler().family != "gcc":
         return plain
-    folder = cache_folder() / f"headers-{_key(*FLAGS, standard)}"
+    folder = cache_folder() / f"headers-{_key(*FLAGS, *_bounds(), standard)}"
     folder.mkdir(exist_ok=True)
     target = folder / "cuda.h.gch"
     if not target.exists():
-        arguments = [*FLAGS, standard, "-x", "c++-header", str(SHIM / "cuda.h")]
+        arguments = [*FLAGS, *_bounds(), standard, "-x", "c++-header", str(SHIM / "cuda.h")]
         if _make(target, arguments):
             return plain
     return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
@@ -191,16 +203,14 @@ def build(
     with _lock:
         library = runtime()
         translated = translate_options(tuple(options))
-        path = cache_folder() / f"{_key(*FLAGS, *LINK, *translated, source)}.so"
+        path = cache_folder() / f"{_key(*FLAGS, *_bounds(), *LINK, *translated, source)}.so"
         if not path.exists():
             if pch:
                 include = _precompiled(translated[0])
             else:
                 include = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
-            arguments = [*FLAGS, *LINK, *translated, *include, "-fno-diagnostics-show-caret"]
-            if find_compiler().family == "gcc":
-                arguments.append("-fno-diagnostics-show-option")
-            arguments += ["-x", "c++"]
+            arguments = [*FLAGS, *_bounds(), *LINK, *translated, *include]
+            arguments += ["-fno-diagnostics-show-caret", "-x", "c++"]
             if message := _make(path, arguments, source):
                 from cupy.cuda.compiler import CompileException
 

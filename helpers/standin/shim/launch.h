@@ -113,6 +113,7 @@ struct StandinEntry<F, Fibers> {
                 for (unsigned int x = 0; x < size.x; ++x, ++index) {
                     standin_here.thread = {x, y, z};
                     standin_here.index = index;
+                    asm volatile("" ::: "memory");  // now, so that a fault names the right thread
                     unpack(arguments, Indices());
                 }
     }

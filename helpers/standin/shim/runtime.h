@@ -20,6 +20,7 @@ struct StandinHere {
     char *dynamic_shared;  // the block's dynamic shared memory
     size_t dynamic_bytes;
     unsigned int index;  // of the thread in its block, x fastest
+    bool cooperative;    // all blocks of the grid run at once because the launch asks for it
 };
 
 // The lanes of one warp meet here. A lane leaves a value and an argument; the last one to arrive
@@ -59,6 +60,9 @@ enum StandinCode {
     STANDIN_INTERRUPTED
 };
 
+// Whether all blocks run at once: no; yes, to be safe; yes, and the kernel may rely on it.
+enum StandinResidence { STANDIN_IN_TURN, STANDIN_AT_ONCE, STANDIN_COOPERATIVE };
+
 struct StandinReport {
     int code;
     int has_thread;  // whether block and thread below mean something
@@ -72,7 +76,7 @@ extern StandinReport standin_report;
 
 int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned int grid_x,
                    unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-                   unsigned int block_y, unsigned int block_z, size_t dynamic_bytes, int resident);
+                   unsigned int block_y, unsigned int block_z, size_t dynamic_bytes, int residence);
 int standin_guard(void (*work)(void *), void *argument);
 const char *standin_output(size_t *length);
 

@@ -31,6 +31,7 @@ SHARED_DEFAULT = 48 * 1024  # bytes of dynamic shared memory a kernel may ask fo
 SHARED_LIMIT = 227 * 1024  # static and dynamic together, as on an H100
 RESIDENT_LIMIT = 65536  # threads whose blocks may all run at once where no cooperative launch asks
 _FAULT, _DIVERGED, _REFUSED, _SPINNING, _INTERRUPTED = range(1, 6)
+_IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)
 
 _launch_lock = threading.RLock()
 
@@ -208,7 +209,8 @@ class _Checker:
         python = isinstance(value, int)
         given = 8 if python else value.itemsize
         if given < self.size:
-            raise self._refuse(f"a {type(value).__name__} of {given} bytes", f"pass {self._example()}")
+            kind = type(value).__name__
+            raise self._refuse(f"a numpy.{kind} of {given} bytes", f"pass {self._example()}")
         # CuPy passes the low bytes of a wider integer, whatever its sign.
         low, high = -(1 << (8 * self.size - 1)), 1 << (8 * self.size)
         if not low <= int(value) < high:
@@ -264,7 +266,14 @@ class Function:
         self._pack = struct.Struct("=" + "".join(c.format for c in self._checkers)).pack
         self.ptr = self._address
         self.max_threads = module._translation.max_threads.get(name, MAX_THREADS)
+        # Of the whole module: exact where it has one kernel.
         self.shared_size = (self._kernel.shared_end or 0) - (self._kernel.shared_begin or 0)
+        if self.shared_size > SHARED_DEFAULT and len(module._translation.kernels) == 1:
+            message = (
+                f"ptxas error   : Entry function '{name}' uses too much shared data "
+                f"({self.shared_size:#x} bytes, {SHARED_DEFAULT:#x} max)\n"
+            )
+            raise CompileException(message, module._source, name, module._options)
         self.max_dynamic_shared = SHARED_DEFAULT
 
     def __call__(
@@ -314,20 +323,23 @@ class Function:
         if cooperative:
             grid = self._fit_cooperative(grid, block)
         threads = math.prod(grid) * math.prod(block)
-        resident = cooperative or (
-            self.module._translation.spins and threads <= RESIDENT_LIMIT and math.prod(grid) > 1
-        )
+        if cooperative:
+            residence = _COOPERATIVE
+        elif self.module._translation.spins and threads <= RESIDENT_LIMIT:
+            residence = _AT_ONCE
+        else:
+            residence = _IN_TURN
         kept = [value for value in args if isinstance(value, ndarray)]
 
         def work() -> None:
-            self._run(packed, grid, block, shared_mem, bool(resident), kept)
+            self._run(packed, grid, block, shared_mem, residence, kept)
 
         stream.submit(work, on_stream)
 
-    def _run(self, packed, grid, block, shared_mem, resident, arrays) -> None:
+    def _run(self, packed, grid, block, shared_mem, residence, arrays) -> None:
         with _launch_lock:
             code = self._runtime.standin_launch(
-                self._address, packed, *grid, *block, shared_mem, resident
+                self._address, packed, *grid, *block, shared_mem, residence
             )
             if code:
                 self._report(code)
@@ -382,8 +394,6 @@ class Function:
                 f"{self.max_dynamic_shared} unless the kernel's max_dynamic_shared_size_bytes is raised "
                 f"(to {SHARED_LIMIT} at most)"
             )
-        elif shared_mem + self.shared_size > max(SHARED_DEFAULT, self.max_dynamic_shared):
-            why = f"{shared_mem} + {self.shared_size} bytes of dynamic and static shared memory"
         if why:
             raise _driver_error(1, f"kernel '{self.name}' was launched with {why}.")
 
@@ -417,7 +427,7 @@ class Module:
         name: str = "module",
         expressions: tuple[str, ...] = (),
     ):
-        options = tuple(options)
+        self._source, self._options = source, (options := tuple(options))
         folders = [o[2:] for o in compiler.translate_options(options) if o.startswith("-I")]
         if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
             from helpers.standin import nvrtc

@@ -1,0 +1,128 @@
+// cooperative_groups: the block, tiles of a warp, and the grid.
+#pragma once
+
+namespace cooperative_groups {
+
+class thread_block {
+   public:
+    void sync(int line = __builtin_LINE()) const { standin_barrier(STANDIN_BLOCK, 0, line); }
+    unsigned int thread_rank() const { return standin_here.index; }
+    unsigned int size() const {
+        const dim3 &n = standin_here.block_size;
+        return n.x * n.y * n.z;
+    }
+    unsigned int num_threads() const { return size(); }
+    dim3 group_index() const { return standin_here.block; }
+    dim3 thread_index() const { return standin_here.thread; }
+    dim3 group_dim() const { return standin_here.block_size; }
+    dim3 dim_threads() const { return standin_here.block_size; }
+};
+inline thread_block this_thread_block() { return thread_block(); }
+
+class grid_group {
+   public:
+    bool is_valid() const { return standin_here.cooperative; }
+    void sync(int line = __builtin_LINE()) const {
+        if (!is_valid())
+            standin_fail(STANDIN_REFUSED,
+                         "line %d: the grid's sync() needs a cooperative launch; make the kernel with "
+                         "RawKernel(..., enable_cooperative_groups=True)",
+                         line);
+        standin_barrier(STANDIN_GRID, 0, line);
+    }
+    unsigned long long block_rank() const {
+        const dim3 &n = standin_here.grid_size;
+        const uint3 &b = standin_here.block;
+        return ((unsigned long long)b.z * n.y + b.y) * n.x + b.x;
+    }
+    unsigned long long num_blocks() const {
+        const dim3 &n = standin_here.grid_size;
+        return (unsigned long long)n.x * n.y * n.z;
+    }
+    unsigned long long thread_rank() const {
+        return block_rank() * thread_block().size() + standin_here.index;
+    }
+    unsigned long long size() const { return num_blocks() * thread_block().size(); }
+    unsigned long long num_threads() const { return size(); }
+    dim3 group_dim() const { return standin_here.grid_size; }
+    dim3 dim_blocks() const { return standin_here.grid_size; }
+    dim3 block_index() const { return standin_here.block; }
+};
+inline grid_group this_grid() { return grid_group(); }
+
+// Size lanes of a warp, side by side.
+template <unsigned int Size, class Parent = thread_block>
+class thread_block_tile {
+    static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+    unsigned int first() const { return standin_here.index % 32 & ~(Size - 1); }
+    unsigned int mask() const { return (unsigned int)(((1ull << Size) - 1) << first()); }
+
+   public:
+    unsigned int thread_rank() const { return standin_here.index % Size; }
+    static constexpr unsigned int size() { return Size; }
+    static constexpr unsigned int num_threads() { return Size; }
+    unsigned int meta_group_rank() const { return standin_here.index / Size; }
+    unsigned int meta_group_size() const { return (thread_block().size() + Size - 1) / Size; }
+    void sync(int line = __builtin_LINE()) const { __syncwarp(mask(), line); }
+    template <class T>
+    T shfl(T value, int source, int line = __builtin_LINE()) const {
+        return __shfl_sync(mask(), value, source, Size, line);
+    }
+    template <class T>
+    T shfl_up(T value, int delta, int line = __builtin_LINE()) const {
+        return __shfl_up_sync(mask(), value, delta, Size, line);
+    }
+    template <class T>
+    T shfl_down(T value, int delta, int line = __builtin_LINE()) const {
+        return __shfl_down_sync(mask(), value, delta, Size, line);
+    }
+    template <class T>
+    T shfl_xor(T value, int bits, int line = __builtin_LINE()) const {
+        return __shfl_xor_sync(mask(), value, bits, Size, line);
+    }
+    int any(int predicate, int line = __builtin_LINE()) const {
+        return __any_sync(mask(), predicate, line);
+    }
+    int all(int predicate, int line = __builtin_LINE()) const {
+        return __all_sync(mask(), predicate, line);
+    }
+    unsigned int ballot(int predicate, int line = __builtin_LINE()) const {
+        return __ballot_sync(mask(), predicate, line) >> first();
+    }
+};
+
+template <unsigned int Size, class Parent>
+inline thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
+    return {};
+}
+
+template <class Group>
+inline void sync(const Group &group, int line = __builtin_LINE()) {
+    group.sync(line);
+}
+
+template <class T>
+struct plus {
+    T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct less {
+    T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+    T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+// The same result for every thread of the tile.
+template <unsigned int Size, class Parent, class T, class Operation>
+inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation operation,
+                int line = __builtin_LINE()) {
+    for (int bits = Size / 2; bits; bits /= 2)
+        value = operation(value, tile.shfl_xor(value, bits, line));
+    return value;
+}
+
+}  // namespace cooperative_groups
