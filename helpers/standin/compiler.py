@@ -33,7 +33,7 @@ NO_COMPILER = (
 # GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
 FLAGS = (
     "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
-    "-fno-rtti -fno-threadsafe-statics -U_FORTIFY_SOURCE"
+    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -U_FORTIFY_SOURCE"
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below its stack
@@ -105,18 +105,38 @@ def _key(*parts: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def translate_options(options: tuple[str, ...]) -> list[str]:
-    """The NVRTC options that mean something to a C++ compiler: -D, -U, -I and the standard."""
-    result, standard = [], 17
+@dataclass(frozen=True)
+class Options:
+    """What a C++ compiler can use of NVRTC's options.
+
+    ``arguments``: the standard and -I; ``folders``: those of -I; ``definitions``: a ``#define`` or
+    ``#undef`` for each -D and -U, which stand after the shim so that they cannot break it.
+    """
+
+    arguments: tuple[str, ...]
+    folders: tuple[str, ...]
+    definitions: tuple[str, ...]
+
+
+def parse_options(options: tuple[str, ...]) -> Options:
+    """Sort NVRTC options; those without a meaning here (architecture, fast maths) are dropped."""
+    standard, folders, definitions = 17, [], []
     words = iter(options)
     for word in words:
         if match := re.fullmatch(r"--?std=c\+\+(\d\d)", word):
             standard = max(17, int(match[1]))  # the shim itself needs 17
-        elif match := re.match(r"(-[DUI]|--(?:define-macro|undefine-macro|include-path)=)", word):
-            short = {"d": "-D", "u": "-U", "i": "-I"}.get(word[2]) if word[1] == "-" else word[:2]
-            value = word[match.end() :] or next(words, "")
-            result.append(short + value)
-    return [f"-std=c++{standard}", *result]
+        elif match := re.match(r"-([DUI])|--(define-macro|undefine-macro|include-path)=", word):
+            kind = match[1] or {"d": "D", "u": "U", "i": "I"}[match[2][0]]
+            value = word[match.end() :].strip() or next(words, "")
+            if kind == "I":
+                folders.append(value)
+            elif kind == "U":
+                definitions.append(f"#undef {value}")
+            else:
+                name, equals, text = value.partition("=")
+                definitions.append(f"#define {name} {text if equals else 1}")
+    arguments = (f"-std=c++{standard}", *(f"-I{folder}" for folder in folders))
+    return Options(arguments, tuple(folders), tuple(definitions))
 
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess:
@@ -192,7 +212,7 @@ def build(
 
     Args:
         source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
-        options: NVRTC options; see ``translate_options``.
+        options: NVRTC options; see ``parse_options``.
         name: what the source is called in messages, without ``.cu``.
         pch: whether to use the precompiled header.
 
@@ -202,16 +222,17 @@ def build(
     """
     with _lock:
         library = runtime()
-        translated = translate_options(tuple(options))
-        path = cache_folder() / f"{_key(*FLAGS, *_bounds(), *LINK, *translated, source)}.so"
+        parsed = parse_options(tuple(options))
+        text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
+        flags = [*FLAGS, *_bounds(), *LINK, *parsed.arguments]
+        path = cache_folder() / f"{_key(*flags, text)}.so"
         if not path.exists():
             if pch:
-                include = _precompiled(translated[0])
+                include = _precompiled(parsed.arguments[0])
             else:
                 include = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
-            arguments = [*FLAGS, *_bounds(), *LINK, *translated, *include]
-            arguments += ["-fno-diagnostics-show-caret", "-x", "c++"]
-            if message := _make(path, arguments, source):
+            arguments = [*flags, *include, "-fno-diagnostics-show-caret", "-x", "c++"]
+            if message := _make(path, arguments, text):
                 from cupy.cuda.compiler import CompileException
 
                 raise CompileException(readable(message, name), source, name, tuple(options))

@@ -48,7 +48,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTI
 _EXTERN_C = re.compile(r'\bextern\s+"C"')
 _SHARED_ARRAY = re.compile(r"\bextern\s+__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;")
 _ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__|__block_size__)\s*\((?:[^()]|\([^()]*\))*\)"
-_KERNEL = re.compile(rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*?\b(\w+)\s*\(")
+_KERNEL = re.compile(rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*\b(\w+)\s*\(")
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
 _GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s+([^;={(]*?[\w\]])\s*[;={]")
 
@@ -136,7 +136,7 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
     return names
 
 
-def _headers(code: str, include_folders: list[str]) -> tuple[str, list[str]]:
+def _headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str]]:
     """``code`` without the includes the shim answers, and the shim's headers to put before it."""
     wanted: list[str] = []
 
@@ -167,7 +167,8 @@ def translate(
     *,
     name: str = "kernel",
     expressions: tuple[str, ...] = (),
-    include_folders: list[str] | None = None,
+    definitions: tuple[str, ...] = (),
+    include_folders: tuple[str, ...] = (),
 ) -> Translation:
     """Translate a module.
 
@@ -175,6 +176,7 @@ def translate(
         source: CUDA C.
         name: what messages call the source, without ``.cu``.
         expressions: further kernels to make entries for, such as ``scale<float>``.
+        definitions: lines such as ``#define N 3`` to put before it.
         include_folders: where ``#include`` may find files of the reader's own.
 
     Raises:
@@ -195,7 +197,7 @@ def translate(
     spins = bool(SPINS.search(bare))
     fibers = spins or bool(WAITS.search(bare))
 
-    code, headers = _headers(code, include_folders or [])
+    code, headers = _headers(code, include_folders)
     code = _EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
     code = _SHARED_ARRAY.sub(_shared_array, code)
     code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)
@@ -204,7 +206,7 @@ def translate(
     lines = [f'#include "{header}"' for header in headers]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
     lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
-    lines += [f'#line 1 "{name}.cu"', code, '#line 1 "entries"']
+    lines += [*definitions, f'#line 1 "{name}.cu"', code, '#line 1 "entries"']
     lines += ["}", "#undef while" if spins else ""]
     for number, entry in enumerate(entries):
         lines.append(

@@ -366,10 +366,7 @@ class Function:
     def _report_damage(self, array: ndarray, offset: int) -> None:
         array._memory.repair()
         size, item = array._memory.size, array.dtype.itemsize
-        if offset < 0:
-            place = f"{-offset} bytes before the start"
-        else:
-            place = f"at byte {offset}, past the end"
+        place = f"at byte {offset}, {'before the start' if offset < 0 else 'past the end'}"
         raise RuntimeError(
             f"kernel '{self.name}' wrote outside an array of {size} bytes ({size // item} elements of "
             f"{array.dtype}): {place}. Test the index before the access, as in `if (i < n)`"
@@ -428,14 +425,18 @@ class Module:
         expressions: tuple[str, ...] = (),
     ):
         self._source, self._options = source, (options := tuple(options))
-        folders = [o[2:] for o in compiler.translate_options(options) if o.startswith("-I")]
+        parsed = compiler.parse_options(options)
         if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
             from helpers.standin import nvrtc
 
             nvrtc.check(source, options, name=name, expressions=expressions)
         try:
             self._translation = translate.translate(
-                source, name=name, expressions=tuple(expressions), include_folders=folders
+                source,
+                name=name,
+                expressions=tuple(expressions),
+                definitions=parsed.definitions,
+                include_folders=parsed.folders,
             )
         except translate.NoSuchHeader as missing:
             message = (
@@ -444,7 +445,9 @@ class Module:
                 f'"{name}.cu".\nCompilation terminated.\n'
             )
             raise CompileException(message, source, name, options) from None
-        self._library = compiler.build(self._translation.text, options=options, name=name)
+        self._library = compiler.build(
+            self._translation.text, options=parsed.arguments, name=name
+        )
         self._functions: dict[str, Function] = {}
 
     def get_function(self, name: str) -> Function:
