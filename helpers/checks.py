@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-PAD = 64  # canaries on each side of an array along each axis where it lies in a larger one
+PAD = 64  # canaries on each side of an array, along the last axis of the larger one it lies in
 SEED = 20211224
 
 
@@ -86,25 +86,27 @@ def _fit(case):
 
 
 class _Guarded:
-    """A CuPy array (`.view`) that lies inside a larger one, surrounded by canaries."""
+    """A CuPy array (`.view`) that lies inside a larger one, among canaries of its `number`."""
 
-    def __init__(self, shape, dtype, layout, values=None):
+    def __init__(self, number, shape, dtype, layout, values=None):
         import cupy
 
         shape, dtype = tuple(shape), np.dtype(dtype)
-        if layout == "contiguous":
+        if layout == "contiguous" or not shape:
             size = math.prod(shape)
-            self.before = _canaries(2 * PAD + size, dtype)
+            self.before = _canaries((2 * PAD + size,), dtype, number)
 
             def view(buffer):
                 return buffer[PAD : PAD + size].reshape(shape)
         else:
             step = {"stepped": 2, "transposed": 1, "reversed": -1}[layout]
             lengths = shape[::-1] if layout == "transposed" else shape
-            self.before = _canaries([2 * PAD + abs(step) * n for n in lengths], dtype)
+            pads = (1,) * (len(shape) - 1) + (PAD,)
+            larger = tuple(2 * p + abs(step) * n for p, n in zip(pads, lengths, strict=True))
+            self.before = _canaries(larger, dtype, number)
             window = tuple(
-                slice(PAD, PAD + step * n, step) if step > 0 else slice(PAD + n - 1, PAD - 1, -1)
-                for n in lengths
+                slice(p, p + step * n, step) if step > 0 else slice(p + n - 1, p - 1, -1)
+                for p, n in zip(pads, lengths, strict=True)
             )
 
             def view(buffer):
@@ -130,10 +132,18 @@ def _bytes(array, width):
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, width)
 
 
-def _canaries(shape, dtype):
-    if dtype.kind in "fc":
-        return np.full(shape, np.nan, dtype)
-    return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max - 86, dtype)
+def _canaries(shape, dtype, number):
+    """Return an array of NaNs (of large integers, of True) whose bits differ from number to number.
+
+    So a canary of one array, read too far and written too far in another one, is seen there.
+    """
+    if dtype.kind == "c":
+        return _canaries((*shape, 2), np.empty(0, dtype).real.dtype, number).view(dtype)[..., 0]
+    if dtype.kind == "f":
+        bits = np.dtype(f"u{dtype.itemsize}")
+        nan = np.array(np.nan, dtype).view(bits) | bits.type(0x55 + number)
+        return np.full(shape, nan, bits).view(dtype)
+    return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max - 86 + number, dtype)
 
 
 def _try(candidate, case, expected, layout, out, rtol, atol):
@@ -141,13 +151,14 @@ def _try(candidate, case, expected, layout, out, rtol, atol):
     from helpers.device import synchronise
 
     guards = [
-        _Guarded(a.shape, a.dtype, layout, a) if isinstance(a, np.ndarray) else a for a in case
+        _Guarded(number, a.shape, a.dtype, layout, a) if isinstance(a, np.ndarray) else a
+        for number, a in enumerate(case, 1)
     ]
     arguments = [g.view if isinstance(g, _Guarded) else g for g in guards]
     target = None
     if out:
         expected = np.asarray(expected)
-        target = _Guarded(expected.shape, expected.dtype, layout)
+        target = _Guarded(0, expected.shape, expected.dtype, layout)
         arguments.append(target.view)
     try:
         result = candidate(*arguments)

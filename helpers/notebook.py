@@ -179,7 +179,9 @@ def _tidy(outputs, count):
             output.execution_count = count
     for output in tidy:
         if output.output_type == "stream":
-            output.text = re.sub(r"[^\n]*\r(?!\n)", "", output.text)
+            *lines, last = output.text.split("\n")
+            lines = [line.removesuffix("\r") for line in lines]
+            output.text = "\n".join(line.rpartition("\r")[2] for line in [*lines, last])
     return [out for out in tidy if out.output_type != "stream" or out.text]
 
 

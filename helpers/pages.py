@@ -79,9 +79,7 @@ def status(chapters):
     for link, (_, book) in chapters.items():
         receipt = book.metadata.get("receipt", {})
         sanitizer = receipt.get("sanitizer", {})
-        memory = (
-            " ".join(filter(None, [sanitizer.get("verdict"), sanitizer.get("version")])) or None
-        )
+        memory = [text for text in (sanitizer.get("verdict"), sanitizer.get("version")) if text]
         seconds = receipt.get("duration_seconds")
         rows.append(
             [f"[{title(book)}]({link})", record.state(book), *(receipt.get(key) for key in keys)]
@@ -91,8 +89,8 @@ def status(chapters):
     return [
         "# Status",
         "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
-        "and outputs are those of the recording, byte for byte. *Memory check* is compute-sanitizer's "
-        "verdict on the chapter's kernels, and its version.",
+        "and outputs are those of the recording, byte for byte. *Memory check* is "
+        "compute-sanitizer's verdict on the chapter's kernels, and its version.",
         table([*headers, "Took", "Memory check"], rows) if rows else "No chapter is recorded yet.",
     ]
 

@@ -58,7 +58,7 @@ def record(path):
     )
     start = time.perf_counter()
     try:
-        client.execute(env=_environment())
+        client.execute(env=environment())
     except CellExecutionError as error:
         raise RuntimeError(f"a cell failed\n{_plain(str(error))}") from error
     seconds = time.perf_counter() - start
@@ -93,7 +93,7 @@ def sanitize(path):
     command += [sys.executable, "-m", "helpers.record", "--run-only", str(path.resolve())]
     process = subprocess.Popen(
         command,
-        env=_environment() | {"HELPERS_SIZES": "cpu"},
+        env=environment() | {"HELPERS_SIZES": "cpu"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -113,11 +113,8 @@ def sanitize(path):
         if process.returncode == CELL_FAILED:
             raise RuntimeError(f"a cell failed with HELPERS_SIZES=cpu\n{tail}")
         summary = re.search(r"ERROR SUMMARY: (\d+ errors?)", text)
-        verdict = (
-            summary.group(1)
-            if summary and not process.returncode
-            else f"could not run: {tail[-200:]}"
-        )
+        finished = summary and process.returncode == 0
+        verdict = summary.group(1) if finished else f"could not run: {tail[-200:]}"
     name = next((group for group in version.groups() if group), None) if version else None
     return {"tool": "memcheck", "version": name, "verdict": verdict}
 
@@ -142,7 +139,7 @@ def run_only(path):
     return 0
 
 
-def _environment():
+def environment():
     """The environment for the chapters' processes: there, too, these helpers are the ones found."""
     path = os.pathsep.join(filter(None, [str(notebook.BOOK), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": path}

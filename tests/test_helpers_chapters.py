@@ -1,0 +1,187 @@
+"""What is made from chapters: headlines, exported code, stamped copies, pages of the site."""
+
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import samples
+
+from helpers import export, notebook, pages, publish, report, results, standin
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+
+def headline_output(name, value, unit="ratio", against="NumPy"):
+    data = {"name": name, "value": value, "unit": unit, "against": against}
+    return nbformat.v4.new_output("display_data", {report.MIME: data, "text/plain": name})
+
+
+@pytest.fixture
+def path(tmp_path):
+    book = samples.chapter()
+    book.cells[4].outputs = [
+        headline_output("sample.one", 12.5),
+        headline_output("sample.two", 3, "s"),
+    ]
+    book.metadata.receipt = {"gpu": "NVIDIA Test GPU", "date": "2026-11-21"}
+    path = tmp_path / "notebooks" / "99_sample.ipynb"
+    path.parent.mkdir()
+    notebook.write(book, path)
+    return path
+
+
+def test_headlines_are_printed_as_json_lines(path):
+    command = [sys.executable, "-m", "helpers.results", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == ""
+    first, second = [json.loads(line) for line in done.stdout.splitlines()]
+    assert first == {
+        "name": "sample.one",
+        "value": 12.5,
+        "unit": "ratio",
+        "against": "NumPy",
+        "device": "NVIDIA Test GPU",
+        "date": "2026-11-21",
+        "notebook": "99_sample",
+    }
+    assert second["name"] == "sample.two"
+
+
+def test_a_headline_stored_twice_is_refused(path):
+    book = notebook.read(path)
+    book.cells[6].outputs = []
+    samples.cell_with(book, "Solution 99.1")
+    notebook.code_cells(book)[-1].outputs = [headline_output("sample.one", 1)]
+    notebook.write(book, path)
+    with pytest.raises(ValueError, match="sample.one is stored twice"):
+        results.stored([path])
+
+
+def test_headline_stores_its_data(monkeypatch):
+    shown = []
+    monkeypatch.setattr(report, "emit", lambda data: shown.append(data))
+    report.headline("matmul.naive_vs_cublas", 0.0681234, "ratio", against="cuBLAS, same run")
+    assert shown[0][report.MIME]["value"] == 0.0681234
+    text = "matmul.naive_vs_cublas = 0.06812 ratio (against cuBLAS, same run)"
+    assert shown[0]["text/plain"] == text
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [("Matmul", 1, "s"), ("a.b", float("nan"), "s"), ("a.b", float("inf"), "s"), ("a.b", 1, "")],
+)
+def test_bad_headlines_are_refused(bad):
+    with pytest.raises(ValueError):
+        report.headline(*bad)
+
+
+def test_receipt_names_everything(capsys):
+    report.receipt()
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == ["Device", "Driver", "CUDA", "CuPy", "NumPy", "Python", "Date"]
+
+
+def test_export_writes_checks_and_removes(path, tmp_path):
+    folder = tmp_path / "chapters"
+    folder.mkdir()
+    (folder / "gone.py").write_text("old")
+    assert export.differences(folder, [path]) == ["gone.py", "sample.py"]
+    assert export.write(folder, [path]) == ["gone.py", "sample.py"]
+    text = (folder / "sample.py").read_text()
+    assert "99_sample.ipynb" in text.splitlines()[0] and "do not edit" in text.splitlines()[0]
+    space = {}
+    exec(text, space)
+    assert space["twice"](4) == 8 and sorted(os.listdir(folder)) == ["sample.py"]
+    assert export.differences(folder, [path]) == []
+    (folder / "sample.py").write_text(text.replace("2 * x", "3 * x"))
+    assert export.differences(folder, [path]) == ["sample.py"]
+
+
+def test_export_refuses_what_is_not_python(path):
+    book = notebook.read(path)
+    book.cells[3].source = "%timeit 1"
+    notebook.write(book, path)
+    with pytest.raises(SyntaxError):
+        export.modules([path])
+
+
+def test_published_copies_fetch_one_commit_and_are_otherwise_the_same(path, tmp_path):
+    address = publish.archive("https://github.com/someone/a-book.git", SHA)
+    assert address == f"https://github.com/someone/a-book/archive/{SHA}.zip"
+    (copy,) = publish.publish(address, tmp_path / "out", [path])
+    assert copy == tmp_path / "out" / "notebooks" / path.name
+    assert copy.read_text().replace(address, "") == path.read_text()
+    setup = notebook.code_cells(notebook.read(copy))[0]
+    assert f'ARCHIVE = "{address}"' in setup.source and notebook.is_setup(setup)
+
+
+def test_publishing_a_stamped_copy_again_stamps_it_anew(path, tmp_path):
+    (copy,) = publish.publish("https://example.org/first.zip", tmp_path / "one", [path])
+    (again,) = publish.publish("https://example.org/second.zip", tmp_path / "two", [copy])
+    assert "first.zip" not in again.read_text() and "second.zip" in again.read_text()
+
+
+@pytest.mark.parametrize(
+    "repository, revision, says",
+    [
+        ("https://github.com/someone/a-book", "main", "not a whole commit id"),
+        ("https://github.com/someone/a-book", SHA[:7], "not a whole commit id"),
+        ("", SHA, "not the address"),
+        ("someone/a-book", SHA, "not the address"),
+        ('https://github.com/a/b";import os"', SHA, "not the address"),
+    ],
+)
+def test_what_would_move_or_is_no_address_is_refused(repository, revision, says, tmp_path, capsys):
+    command = [
+        "--repository",
+        repository,
+        "--revision",
+        revision,
+        "--output",
+        str(tmp_path / "out"),
+    ]
+    assert publish.main(command) == 1
+    assert says in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_notebook_without_setup_cell_cannot_be_published(path, tmp_path):
+    book = notebook.read(path)
+    del book.cells[1]
+    with pytest.raises(ValueError, match="no setup cell"):
+        publish.stamp(book, "https://example.org/a.zip")
+
+
+def test_pages(path, tmp_path):
+    folder = tmp_path / "book" / "generated"
+    written = {file.name: file.read_text() for file in pages.write(folder, [path])}
+    link = "../../notebooks/99_sample.ipynb"
+    assert f"## [A sample]({link})" in written["measured.md"]
+    row = "| `sample.one` | 12.5 | ratio | NumPy | NVIDIA Test GPU | 2026-11-21 |"
+    assert row in written["measured.md"]
+    assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
+    assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
+    assert f"]({link}#a-sample)" in written["sources.md"]
+    assert "Key points" not in written["sources.md"]
+    assert f"| [A sample]({link}) | stale" in written["status.md"]
+    for name in ("measured.md", "sources.md", "status.md"):
+        assert written[name].startswith("# ") and written[name].endswith("\n")
+    fragment = written["coverage.md"]
+    assert fragment.index("## Covered") < fragment.index("## Not covered")
+    assert all(what in fragment for what in standin.COVERED | standin.NOT_COVERED)
+
+
+def test_pages_without_chapters(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
+    written = [file.read_text() for file in pages.write(tmp_path)]
+    assert len(written) == 4 and all(written)
+
+
+def test_unchanged_pages_keep_their_time(path, tmp_path):
+    (first, *_) = pages.write(tmp_path, [path])
+    os.utime(first, (1, 1))
+    pages.write(tmp_path, [path])
+    assert first.stat().st_mtime == 1
