@@ -104,4 +104,28 @@ template <typename T> __device__ complex<T> tan(const complex<T> &z) { return si
 
 }  // namespace thrust
 
+// CuPy's header makes these names global too.
+using thrust::complex;
+using thrust::arg;
+using thrust::conj;
+using thrust::cos;
+using thrust::cosh;
+using thrust::exp;
+using thrust::imag;
+using thrust::log;
+using thrust::real;
+using thrust::sin;
+using thrust::sinh;
+using thrust::tan;
+using thrust::tanh;
+template <typename T> __device__ bool isnan(const complex<T> &z) {
+  return isnan(z.real()) || isnan(z.imag());
+}
+template <typename T> __device__ bool isinf(const complex<T> &z) {
+  return isinf(z.real()) || isinf(z.imag());
+}
+template <typename T> __device__ bool isfinite(const complex<T> &z) {
+  return isfinite(z.real()) && isfinite(z.imag());
+}
+
 #endif

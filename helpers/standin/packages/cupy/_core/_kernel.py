@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 from cupy._core._ndarray import ndarray
 from cupy.cuda.stream import submit
-from helpers.standin import compiler, nvrtc
+from helpers.standin import compiler, translate
 
 CTYPES = {
     np.dtype(name): text
@@ -44,7 +45,7 @@ _THREAD_WORDS = re.compile(
     r"__ballot\w*|__any\w*|__all\w*|__activemask|__reduce_\w+|__match_\w+|cooperative_groups)\b"
 )
 HEADER_WORDS = 5  # room for a CArrayRecord at the front of the packed arguments
-_SCALAR_TYPES = {bool, int, float, complex} | {dtype.type for dtype in CTYPES}
+_SCALAR_TYPES = {bool, int, float, complex} | {np.dtype(c).type for c in "?bhilqBHILQefdFD"}
 
 
 def ctype_of(dtype) -> str:
@@ -385,14 +386,18 @@ def numbered(text: str, label: str) -> str:
     return f'\n#line 1 "{label}"\n{text}\n#line 1 "generated code"\n' if text.strip() else text
 
 
+def split_headers(preamble: str) -> tuple[str, list[str]]:
+    """A preamble without the headers that the shim answers, and the shim's own in their place."""
+    code, headers = translate._headers(preamble, [])
+    return code, ["carray.h", *headers]
+
+
 def check_by_nvrtc(code: str, options: tuple[str, ...], name: str) -> None:
     """Where CUPY_STANDIN_NVRTC=1: compile the CUDA C form of a kernel by NVRTC too."""
-    if nvrtc.enabled():
-        headers = "".join(
-            re.sub(r"(?m)^#include .*\n", "", (compiler.SHIM / header).read_text())
-            for header in ("complex.h", "float16.h", "carray.h")
-        )
-        nvrtc.check(headers + code, options=options, name=name)
+    if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
+        from helpers.standin import nvrtc
+
+        nvrtc.check('#include "carray.h"\n' + code, options, name)
 
 
 # --------------------------------------------------------------------------------- packed calls
@@ -463,11 +468,7 @@ def launch(
         if words[0]:
             raise_violation(words, name, params)
 
-    if stream is None:
-        submit(work)
-    else:
-        with stream:
-            submit(work)
+    submit(work, stream)
 
 
 def raise_violation(words: Sequence[int], name: str, params: Sequence[ParameterInfo]) -> None:

@@ -6,6 +6,7 @@ threads or blocks, or a kernel with ``loop_prep`` or ``after_loop``, is launched
 
 from __future__ import annotations
 
+import ctypes
 import math
 import operator
 from collections.abc import Callable
@@ -37,14 +38,16 @@ extern "C" __global__ void {name}({params}) {{
 # `do {{ }} while (0)`: a `continue` or `break` in the body ends this element, as it ends a thread
 # of a GPU, which has one element.
 _LOOP = """\
-#include "cuda.h"
-#include "carray.h"
+{headers}
+namespace standin_user {{ namespace {{
 {typedefs}{preamble}
 static inline __attribute__((always_inline)) void standin_element({params}, ptrdiff_t i) {{
   do {{
 {references}{operation};
   }} while (0);
 }}
+}} }}
+using namespace standin_user;
 extern "C" void standin_run(ptrdiff_t *words) {{
   carray_record = CArrayRecord();
 {locals}
@@ -53,13 +56,6 @@ extern "C" void standin_run(ptrdiff_t *words) {{
   }}
   memcpy(words, &carray_record, sizeof carray_record);
 }}
-"""
-
-_RECORD = """
-extern "C" void standin_record(ptrdiff_t *words) {
-  memcpy(words, &carray_record, sizeof carray_record);
-  carray_record = CArrayRecord();
-}
 """
 
 
@@ -199,9 +195,9 @@ class ElementwiseKernel:
         options = tuple(self.kwargs.get("options", ()))
         prep, after = self.kwargs.get("loop_prep", ""), self.kwargs.get("after_loop", "")
         kernel = self._code(_KERNEL, args, shape, types)
-        _kernel.check_by_nvrtc(kernel, options, self.name)
         if prep or after or _kernel.names_threads(self.operation, self.preamble):
             return _threaded(kernel, self.name, args, shape, options)
+        _kernel.check_by_nvrtc(kernel, options, self.name)
         library = compiler.build(
             self._code(_LOOP, args, shape, types), options=options, name=self.name
         )
@@ -216,17 +212,21 @@ class ElementwiseKernel:
             if name != p.name:
                 const = "const " if p.is_const else ""
                 references += f"    {const}{p.ctype} &{p.name} = {name}.at(_ind.get());\n"
+        headers, preamble = [], self.preamble
+        if template is _LOOP:
+            preamble, headers = _kernel.split_headers(preamble)
         return template.format(
+            headers="".join(f'#include "{header}"\n' for header in headers),
             typedefs=_kernel.typedefs(types),
-            preamble=label(self.preamble, f"preamble of {self.name}"),
+            preamble=label(preamble, f"{self.name}.cu, preamble"),
             name=self.name,
             params=_kernel.parameter_list(rows),
             arguments=", ".join(name for _, name, _ in rows),
             locals=_kernel.unpacking(rows),
             references=references,
-            operation=label(self.operation, self.name),
-            loop_prep=label(self.kwargs.get("loop_prep", ""), f"loop_prep of {self.name}"),
-            after_loop=label(self.kwargs.get("after_loop", ""), f"after_loop of {self.name}"),
+            operation=label(self.operation, f"{self.name}.cu"),
+            loop_prep=label(self.kwargs.get("loop_prep", ""), f"{self.name}.cu, loop_prep"),
+            after_loop=label(self.kwargs.get("after_loop", ""), f"{self.name}.cu, after_loop"),
         )
 
     @property
@@ -244,9 +244,16 @@ def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> C
     """Launch the CUDA C form with real blocks and threads, as a RawKernel is launched."""
     from cupy._core import raw
 
-    module = raw.compile_module('#include "carray.h"\n' + kernel + _RECORD, options, name)
+    kernel = '#include "carray.h"\n' + kernel
+    kernel += (
+        "#ifndef STANDIN_NVRTC\n"
+        "__device__ CArrayRecord &standin_record = carray_record;\n"
+        "#endif\n"
+    )
+    module = raw.Module(kernel, options, name=name)
     function = module.get_function(name)
-    record = _kernel.entry_point(module.library, "standin_record")
+    address = module.get_global_var("standin_record")
+    record = np.ctypeslib.as_array((ctypes.c_int64 * _kernel.HEADER_WORDS).from_address(address))
     size = math.prod(shape)
 
     def run(words: np.ndarray, block_size: int) -> None:
@@ -260,7 +267,8 @@ def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> C
                 launched.append(part.view(f"V{8 * count}"))
             offset += count
         launched.append(words[offset:].view(f"V{8 * (len(words) - offset)}"))
+        record[:] = 0
         function.linear_launch(size, launched, block_max_size=block_size)
-        record(words.ctypes.data)
+        words[: _kernel.HEADER_WORDS] = record
 
     return run

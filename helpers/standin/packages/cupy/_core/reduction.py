@@ -23,6 +23,7 @@ _PLANS = 256
 
 _COMMON = """\
 {typedefs}{preamble}
+#line 1 "{name}.cu"
 #define REDUCE(a, b) ({reduce_expr})
 #define POST_MAP(a) ({post_map_expr})
 typedef {reduce_type} _type_reduce;
@@ -45,7 +46,10 @@ extern "C" __global__ void {name}({params}) {{
     for (ptrdiff_t _j = _i + _J * _out_ind.size(); _j < _in_ind.size();
          _j += _rows * _out_ind.size(), _J += static_cast<IndexT>(_rows)) {{
       _in_ind.set(_j);
-{inputs}      _type_reduce _a = static_cast<_type_reduce>({map_expr});
+{inputs}
+#line 1 "{name}.cu"
+      _type_reduce _a = static_cast<_type_reduce>({map_expr});
+#line 1 "generated code"
       _s = REDUCE(_s, _a);
     }}
     _sdata[_tid] = _s;
@@ -70,7 +74,7 @@ extern "C" __global__ void {name}({params}) {{
 
 # The same sums in the same order; the loops are exchanged so that memory is read in order.
 _LOOP = (
-    '#include "cuda.h"\n#include "carray.h"\n'
+    "{headers}"
     + _COMMON
     + """\
 extern "C" void standin_run(ptrdiff_t *words) {{
@@ -88,7 +92,10 @@ extern "C" void standin_run(ptrdiff_t *words) {{
       for (int _column = 0; _column < _columns; ++_column) {{
         const ptrdiff_t _i = _base + _column, _j = _i + _J * _out_ind.size();
         _in_ind.set(_j);
-{inputs}        _type_reduce _a = static_cast<_type_reduce>({map_expr});
+{inputs}
+#line 1 "{name}.cu"
+        _type_reduce _a = static_cast<_type_reduce>({map_expr});
+#line 1 "generated code"
         _type_reduce &_s = _sdata[(_J & (_rows - 1)) * _block_stride + _column];
         _s = REDUCE(_s, _a);
       }}
@@ -290,9 +297,13 @@ class ReductionKernel:
                 inputs.append(f"      {kind}{p.name} = {name}.at(_in_ind.get());\n")
             else:
                 outputs.append(f"      {p.ctype} &{p.name} = {name}.at(_out_ind.get());\n")
+        headers, preamble = [], self.preamble
+        if template is _LOOP:
+            preamble, headers = _kernel.split_headers(preamble)
         return template.format(
+            headers="".join(f'#include "{header}"\n' for header in headers),
             typedefs=_kernel.typedefs(types),
-            preamble=_kernel.numbered(self.preamble, f"preamble of {self.name}"),
+            preamble=_kernel.numbered(preamble, f"{self.name}.cu, preamble"),
             name=self.name,
             block_size=BLOCK_SIZE,
             params=_kernel.parameter_list(rows),
