@@ -241,7 +241,9 @@ def build(
 
 def readable(message: str, name: str) -> str:
     """The compiler's errors in NVRTC's form: ``name.cu(3): error: 'b' was not declared``."""
-    pattern = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
+    pattern = re.compile(
+        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)"
+    )
     errors = []
     for line in message.splitlines():
         if match := pattern.match(line):

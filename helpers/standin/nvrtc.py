@@ -38,7 +38,12 @@ def _wheel_folders() -> list[Path]:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    patterns = ("lib/libnvrtc.so*", "lib/libnvrtc*.dylib", "bin/**/nvrtc64*.dll", "bin/nvrtc64*.dll")
+    patterns = (
+        "lib/libnvrtc.so*",
+        "lib/libnvrtc*.dylib",
+        "bin/**/nvrtc64*.dll",
+        "bin/nvrtc64*.dll",
+    )
     for folder in _wheel_folders():
         for pattern in patterns:
             for path in sorted(folder.glob(pattern), reverse=True):
@@ -61,7 +66,9 @@ def include_folder(header: str) -> Path | None:
 def _include_options(source: str) -> list[str]:
     options = []
     for header in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', source, re.MULTILINE):
-        if header in CUPY_HEADERS or not re.match(r"cooperative_groups|cuda_fp16|math_constants", header):
+        if header in CUPY_HEADERS or not re.match(
+            r"cooperative_groups|cuda_fp16|math_constants", header
+        ):
             continue
         folder = include_folder(header)
         if folder is None:

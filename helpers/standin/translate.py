@@ -46,11 +46,15 @@ _LEXEME = re.compile(
 )
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _EXTERN_C = re.compile(r'\bextern\s+"C"')
-_SHARED_ARRAY = re.compile(r"\bextern\s+__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;")
+_SHARED_ARRAY = re.compile(
+    r"\bextern\s+__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
+)
 _ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__|__block_size__)\s*\((?:[^()]|\([^()]*\))*\)"
-_KERNEL = re.compile(rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*\b(\w+)\s*\(")
+_KERNEL = re.compile(
+    rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*\b(\w+)\s*\("
+)
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
-_GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s+([^;={(]*?[\w\]])\s*[;={]")
+_GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s")
 
 
 class NoSuchHeader(Exception):
@@ -107,7 +111,9 @@ def _depth(bare: str, position: int, blocks: list[tuple[int, int]]) -> int:
     return before.count("{") - before.count("}") - sum(a < position <= b for a, b in blocks)
 
 
-def _kernels(code: str, bare: str, blocks: list[tuple[int, int]]) -> tuple[list[str], dict[str, int]]:
+def _kernels(
+    code: str, bare: str, blocks: list[tuple[int, int]]
+) -> tuple[list[str], dict[str, int]]:
     """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds."""
     names, bounds = [], {}
     for match in _KERNEL.finditer(bare):
@@ -129,9 +135,18 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
     for match in _GLOBAL.finditer(bare):
         if _depth(bare, match.start(), blocks):
             continue
-        for piece in re.sub(r"\[[^\]]*\]", "", match[1]).split(","):
+        text = re.sub(r"\b(__align__|alignas|__attribute__)\s*\([^()]*\)", " ", bare[match.end() :])
+        if not re.search(r"[;={]", text.partition("(")[0]):
+            continue  # a function
+        depth, statement = 0, ""  # of `float a[3] = {1, 2}, b;` the statement is `float a = , b`
+        for character in text:
+            depth += (character in "[{(") - (character in ")}]")
+            if character == ";" and depth == 0:
+                break
+            statement += character if depth == 0 and character not in ")}]" else ""
+        for piece in re.sub(r"=[^,]*", "", statement).split(","):
             words = re.findall(r"\w+", piece)
-            if words and words[-1] not in names and words[0] != "struct":
+            if words and words[-1] not in names:
                 names.append(words[-1])
     return names
 
@@ -153,7 +168,11 @@ def _headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str
 
 
 def _shared_array(match: re.Match) -> str:
-    kind = re.sub(r"\b(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)|\bvolatile\b", "", match[1])
+    kind = re.sub(
+        r"\b(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)|\bvolatile\b",
+        "",
+        match[1],
+    )
     kind = kind.strip() + (" volatile" if "volatile" in match[1] else "")
     lines = "\n" * match[0].count("\n")
     return (

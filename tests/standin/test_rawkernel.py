@@ -112,7 +112,21 @@ def test_every_kind_of_argument():
     out = cp.zeros(8)
     k((1,), (1,), (out, True, -7, np.uint16(65000), -5, -(2**40), np.float32(0.5), 2.25, 2**64 - 2))
     assert out.get().tolist() == [1, -7, 65000, -5, -(2**40), 0.5, 2.25, float(2**63 - 1)]
-    k((1,), (1,), (out.data, np.bool_(0), np.int8(3), 4, np.int64(9), 1, np.float32(2), np.float64(3), np.uint64(8)))
+    k(
+        (1,),
+        (1,),
+        (
+            out.data,
+            np.bool_(0),
+            np.int8(3),
+            4,
+            np.int64(9),
+            1,
+            np.float32(2),
+            np.float64(3),
+            np.uint64(8),
+        ),
+    )
     assert out.get().tolist() == [0, 3, 4, 9, 1, 2, 3, 4]
 
 
@@ -134,7 +148,9 @@ def test_vector_loads():
     body = """float4 v = reinterpret_cast<const float4 *>(x)[threadIdx.x];
     o[threadIdx.x] = v.x + 2 * v.y + 4 * v.z + 8 * v.w;"""
     kernel(body, "const float *x, float *o")((1,), (16,), (cp.asarray(x), out))
-    np.testing.assert_allclose(out.get(), x.reshape(16, 4) @ np.array([1, 2, 4, 8], "f4"), rtol=1e-6)
+    np.testing.assert_allclose(
+        out.get(), x.reshape(16, 4) @ np.array([1, 2, 4, 8], "f4"), rtol=1e-6
+    )
     same = kernel("o[threadIdx.x] = x[threadIdx.x].w;", "const float4 *x, float *o")
     same((1,), (16,), (cp.asarray(x), out))
     np.testing.assert_array_equal(out.get(), x[3::4])
@@ -200,8 +216,11 @@ def test_atomic_functions(name, ctype):
     operate = ATOMICS[name][0]
     values = [13, 6, 9, 2, 21, 1, 12]
     cell, old = cp.asarray(np.array([5], DTYPES[ctype])), cp.zeros(7, DTYPES[ctype])
-    k = kernel(f"old[threadIdx.x] = {name}(cell, x[threadIdx.x]);", "T *cell, T *old, const T *x",
-               f"typedef {CTYPES.get(ctype, ctype)} T;")
+    k = kernel(
+        f"old[threadIdx.x] = {name}(cell, x[threadIdx.x]);",
+        "T *cell, T *old, const T *x",
+        f"typedef {CTYPES.get(ctype, ctype)} T;",
+    )
     k((1,), (7,), (cell, old, cp.asarray(np.array(values, DTYPES[ctype]))))
     expected = [5]
     for value in values:
@@ -301,7 +320,9 @@ def test_pickling():
 
 
 def test_attributes():
-    k = kernel("__shared__ float s[100]; s[threadIdx.x] = 1; __syncthreads(); x[0] = s[1];", "float *x")
+    k = kernel(
+        "__shared__ float s[100]; s[threadIdx.x] = 1; __syncthreads(); x[0] = s[1];", "float *x"
+    )
     assert k.attributes["max_threads_per_block"] == 1024
     assert 400 <= k.attributes["shared_size_bytes"] < 500
     assert k.attributes["max_dynamic_shared_size_bytes"] == 48 * 1024
@@ -334,7 +355,9 @@ def test_compile_errors_have_the_readers_lines():
 
 @pytest.mark.parametrize("header", ["cmath", "stdio.h", "vector"])
 def test_headers_that_nvrtc_does_not_have(header):
-    with pytest.raises(CompileException, match=rf'k.cu\(2\): .*could not open source file "{header}"'):
+    with pytest.raises(
+        CompileException, match=rf'k.cu\(2\): .*could not open source file "{header}"'
+    ):
         kernel("", before=f"\n#include <{header}>\n").compile()
 
 
@@ -454,7 +477,9 @@ def test_grid_and_block_are_tuples_and_at_least_one():
 
 def test_too_much_static_shared_memory():
     k = kernel("__shared__ float s[12289]; s[threadIdx.x] = x[0]; x[1] = s[0];", "float *x")
-    with pytest.raises(CompileException, match=r"too much shared data \(0xc0.. bytes, 0xc000 max\)"):
+    with pytest.raises(
+        CompileException, match=r"too much shared data \(0xc0.. bytes, 0xc000 max\)"
+    ):
         k.compile()
 
 
@@ -473,7 +498,10 @@ FAULTS = [
     ("if (i == 5) *(int *)nullptr = 1;", r"thread \(5, 0, 0\).*null pointer"),
     ("x[i] = 7 / (i - 3);", r"thread \(3, 0, 0\).*integer division by zero"),
     ("__shared__ int s[4]; s[i] = 1; x[0] = s[i];", r"thread \(4, 0, 0\).*array of fixed size"),
-    ("int s[6]; for (int j = 0; j < 6; ++j) s[j] = j; x[0] = s[i];", r"thread \(6, 0, 0\).*fixed size"),
+    (
+        "int s[6]; for (int j = 0; j < 6; ++j) s[j] = j; x[0] = s[i];",
+        r"thread \(6, 0, 0\).*fixed size",
+    ),
     ("assert(i < 2);", r"thread \(2, 0, 0\).*line 2: Assertion `i < 2` failed"),
     ("if (i == 7) __trap();", r"thread \(7, 0, 0\).*__trap"),
     ("extern __shared__ int d[]; d[i] = 1;", r"thread \(4, 0, 0\).*past the end of its 16 bytes"),
@@ -493,12 +521,16 @@ def test_faults(body, message, barrier):
     assert x.get().tolist() == list(range(8))
 
 
-@pytest.mark.parametrize("index, place", [("n", "at byte 40, past the end"), ("-1", "at byte -[1-4], before the start")])
+@pytest.mark.parametrize(
+    "index, place", [("n", "at byte 40, past the end"), ("-1", "at byte -[1-4], before the start")]
+)
 def test_writes_just_outside_an_array(index, place):
     k = kernel(f"x[{index}] = 1;", "float *x, int n")
     x = cp.zeros(10, "f4")
     for _ in range(2):
-        with pytest.raises(RuntimeError, match=f"kernel 'k' wrote outside an array of 40 bytes .*{place}"):
+        with pytest.raises(
+            RuntimeError, match=f"kernel 'k' wrote outside an array of 40 bytes .*{place}"
+        ):
             k((1,), (1,), (x, 10))
     kernel("x[n - 1] = 1;", "float *x, int n")((1,), (1,), (x, 10))
 
@@ -506,7 +538,9 @@ def test_writes_just_outside_an_array(index, place):
 def test_a_write_into_the_slack_of_dynamic_shared_memory():
     k = kernel("extern __shared__ char c[]; c[threadIdx.x] = 1;")
     k((2,), (13,), (), shared_mem=13)
-    with pytest.raises(RuntimeError, match=r"kernel 'k': a write outside its 13 bytes .*block \(0, 0, 0\)"):
+    with pytest.raises(
+        RuntimeError, match=r"kernel 'k': a write outside its 13 bytes .*block \(0, 0, 0\)"
+    ):
         k((2,), (14,), (), shared_mem=13)
     before = kernel("extern __shared__ int d[]; d[-1 - (int)blockIdx.x] = 1;")
     with pytest.raises(RuntimeError, match="a write outside its 16 bytes"):

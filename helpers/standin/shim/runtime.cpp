@@ -36,6 +36,7 @@
 
 StandinHere standin_here;
 StandinReport standin_report;
+double standin_spin_limit = 20;  // seconds
 
 namespace {
 
@@ -175,7 +176,6 @@ enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, SPINS, RETURNED 
 
 const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
 const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
-const double SPIN_LIMIT = 20;     // seconds
 
 const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
 
@@ -444,15 +444,19 @@ void prepare_fibers(unsigned resident) {
             for (unsigned x = 0; x < standin_here.block_size.x; ++x) coordinates[i++] = {x, y, z};
 }
 
+unsigned first_lanes(unsigned warp) {
+    unsigned threads = block_threads - warp * 32;
+    return threads >= 32 ? ~0u : (1u << threads) - 1;
+}
+
 void reset_fibers() {
     current = current_block = 0;
     grid_arrived = grid_returned = 0;
     memset(states, READY, block_count * block_threads);
     memset(blocks, 0, block_count * sizeof *blocks);
     for (unsigned w = 0; w < block_count * block_warps; ++w) {
-        unsigned lanes = block_threads - w % block_warps * 32;
         warps[w].waiting = 0;
-        warps[w].alive = lanes >= 32 ? ~0u : (1u << lanes) - 1;
+        warps[w].alive = first_lanes(w % block_warps);
     }
     made_progress();
 }
@@ -645,23 +649,25 @@ unsigned long long standin_exchange(unsigned mask, unsigned long long value, int
     return warp.result[lane];
 }
 
+// The lanes the warp began with. Which of them run together at this moment is for a GPU to say; code
+// that depends on it within a branch then meets the error for divergence.
 unsigned standin_active_lanes() {
     need_fibers();
-    return warps[current_block * block_warps + standin_here.index / 32].alive;
+    return first_lanes(standin_here.index / 32);
 }
 
 // A thread goes round a loop that may be waiting for another thread: let the others run.
 void standin_spin() {
     if (!kernel || kernel->loop) return;
-    if (++spins % 65536 == 1) {
+    if (++spins % 4096 == 1) {
         double now = seconds();
         if (spins == 1) progress_time = now;
-        if (now - progress_time > SPIN_LIMIT)
+        if (now - progress_time > standin_spin_limit)
             standin_fail(STANDIN_SPINNING,
-                         "threads have gone round a loop for %.0f s, waiting for what no other thread "
+                         "threads have gone round a loop for %g s, waiting for what no other thread "
                          "does. Threads of blocks that do not run at the same time cannot wait for "
                          "each other",
-                         SPIN_LIMIT);
+                         standin_spin_limit);
     }
     states[current] = SPINS;
     ++blocks[current_block].spinning;

@@ -73,6 +73,7 @@ struct StandinReport {
 extern "C" {
 extern StandinHere standin_here;
 extern StandinReport standin_report;
+extern double standin_spin_limit;
 
 int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned int grid_x,
                    unsigned int grid_y, unsigned int grid_z, unsigned int block_x,

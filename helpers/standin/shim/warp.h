@@ -88,6 +88,9 @@ inline unsigned long long standin_match(const StandinWarp &warp, unsigned int la
         if (lanes >> other & 1 && warp.value[other] == warp.value[lane]) bits |= 1ull << other;
     return bits;
 }
+inline unsigned long long standin_match_all(const StandinWarp &warp, unsigned int lanes, int lane) {
+    return standin_match(warp, lanes, lane) == lanes ? lanes : 0;
+}
 template <class T>
 inline unsigned int __match_any_sync(unsigned int mask, T value, int line = __builtin_LINE()) {
     unsigned long long word = 0;
@@ -97,9 +100,11 @@ inline unsigned int __match_any_sync(unsigned int mask, T value, int line = __bu
 template <class T>
 inline unsigned int __match_all_sync(unsigned int mask, T value, int *all,
                                      int line = __builtin_LINE()) {
-    unsigned int same = __match_any_sync(mask, value, line);
-    *all = same == (mask & standin_active_lanes());
-    return *all ? same : 0;
+    unsigned long long word = 0;
+    memcpy(&word, &value, sizeof value);
+    unsigned int same = (unsigned int)standin_exchange(mask, word, 0, standin_match_all, line);
+    *all = same != 0;
+    return same;
 }
 
 // One integer combined over the lanes of the mask, the same for all of them.

@@ -27,9 +27,12 @@ from helpers.standin import compiler, translate
 MAX_THREADS = 1024  # a block
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
-SHARED_DEFAULT = 48 * 1024  # bytes of dynamic shared memory a kernel may ask for unless it says more
+SHARED_DEFAULT = (
+    48 * 1024
+)  # bytes of dynamic shared memory a kernel may ask for unless it says more
 SHARED_LIMIT = 227 * 1024  # static and dynamic together, as on an H100
 RESIDENT_LIMIT = 65536  # threads whose blocks may all run at once where no cooperative launch asks
+SPIN_LIMIT = 20.0  # seconds that threads may wait for each other with nothing happening
 _FAULT, _DIVERGED, _REFUSED, _SPINNING, _INTERRUPTED = range(1, 6)
 _IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)
 
@@ -163,7 +166,12 @@ class _Checker:
         Characters and structs (float4, say) may look at any memory; signs are not held against it.
         """
         kind, size = self.target_kind, self.target_size
-        if kind in ("", "s", "c", "p") or (size == 1 and dtype.itemsize == 1) or kind == "u" and size == 1:
+        if (
+            kind in ("", "s", "c", "p")
+            or (size == 1 and dtype.itemsize == 1)
+            or kind == "u"
+            and size == 1
+        ):
             return True
         if dtype.kind == "c":  # real and imaginary parts, one after another
             return kind == "f" and 2 * size == dtype.itemsize
@@ -259,10 +267,9 @@ class Function:
         self._kernel = pointer.contents
         self._address = ctypes.addressof(self._kernel)
         self._runtime = _runtime()
+        self._spin_limit = ctypes.c_double.in_dll(self._runtime, "standin_spin_limit")
         count = self._kernel.parameter_count
-        self._checkers = [
-            _Checker(name, i + 1, self._kernel.parameters[i]) for i in range(count)
-        ]
+        self._checkers = [_Checker(name, i + 1, self._kernel.parameters[i]) for i in range(count)]
         self._pack = struct.Struct("=" + "".join(c.format for c in self._checkers)).pack
         self.ptr = self._address
         self.max_threads = module._translation.max_threads.get(name, MAX_THREADS)
@@ -338,6 +345,7 @@ class Function:
 
     def _run(self, packed, grid, block, shared_mem, residence, arrays) -> None:
         with _launch_lock:
+            self._spin_limit.value = SPIN_LIMIT
             code = self._runtime.standin_launch(
                 self._address, packed, *grid, *block, shared_mem, residence
             )
@@ -440,15 +448,17 @@ class Module:
             )
         except translate.NoSuchHeader as missing:
             message = (
-                f'{name}.cu({missing.line}): catastrophic error: could not open source file '
+                f"{name}.cu({missing.line}): catastrophic error: could not open source file "
                 f'"{missing.header}"\n\n1 catastrophic error detected in the compilation of '
                 f'"{name}.cu".\nCompilation terminated.\n'
             )
             raise CompileException(message, source, name, options) from None
-        self._library = compiler.build(
-            self._translation.text, options=parsed.arguments, name=name
-        )
-        self._functions: dict[str, Function] = {}
+        try:
+            self._library = compiler.build(
+                self._translation.text, options=parsed.arguments, name=name
+            )
+        except CompileException as error:  # of the reader's source, not of its translation
+            raise CompileException(str(error), source, name, options) from None
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name; CUDADriverError (CUDA_ERROR_NOT_FOUND) if there is none."""
@@ -643,9 +653,7 @@ class RawModule:
         jitify: bool = False,
     ):
         if (code is None) == (path is None):
-            raise TypeError(
-                "Exactly one of `code` and `path` keyword arguments must be given."
-            )
+            raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
         if name_expressions is not None:
             if code is None:
                 raise ValueError("need CUDA C++ code for the requested kernels")
