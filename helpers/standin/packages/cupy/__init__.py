@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as _np
 
-from cupy import _core, cuda
+from cupy import _core, cuda  # noqa: F401
 from cupy._core import _creation, _routines, _ufuncs
 from cupy._core._ndarray import ndarray
-from cupy._core._ufunc import ufunc
+from cupy._core._ufunc import ufunc  # noqa: F401
 
 __version__ = "14.2.0+standin"
 is_standin = True
@@ -36,8 +36,8 @@ exceptions""".split():
     if hasattr(_np, _name) and _name not in ("clongdouble", "flexible"):
         globals()[_name] = getattr(_np, _name)
 
-from cupy import exceptions, fft, linalg, random, testing  # noqa: E402
-from cupy.cuda.memory import (  # noqa: E402
+from cupy import exceptions, fft, linalg, random, testing  # noqa: E402, F401
+from cupy.cuda.memory import (  # noqa: E402, F401
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
@@ -55,7 +55,10 @@ def get_array_module(*args):
     """This module if any argument is a device array, else NumPy."""
     import sys
 
-    return sys.modules[__name__] if any(isinstance(a, ndarray) for a in args) else _np
+    for arg in args:  # `any` is CuPy's in this module
+        if isinstance(arg, ndarray):
+            return sys.modules[__name__]
+    return _np
 
 
 def show_config(*, _full: bool = False) -> None:

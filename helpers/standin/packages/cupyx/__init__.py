@@ -44,11 +44,9 @@ def rsqrt(x, out=None):
 
 def empty_pinned(shape, dtype=float, order="C") -> _np.ndarray:
     """A NumPy array in page-locked memory; here, ordinary host memory."""
-    array = _np.empty(shape, dtype, order)
-    if not array.size:
-        return array
-    pinned = _alloc_pinned_memory(array.nbytes)
-    return _np.ndarray(array.shape, dtype, buffer=pinned._buffer, order=order)
+    size = _np.empty(shape, dtype).nbytes
+    buffer = _alloc_pinned_memory(size) if size else None
+    return _np.ndarray(shape, dtype, buffer=buffer, order=order)
 
 
 def zeros_pinned(shape, dtype=float, order="C") -> _np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cupy._core._dispatch import run, unwrap
-from cupy._core._ndarray import _order, allocate, check_dtype, ndarray, place
+from cupy._core._ndarray import _order, allocate, as_device, check_dtype, ndarray, place
+from cupy.cuda import runtime
 
 
 def _shape(shape) -> tuple:
@@ -71,8 +72,9 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     if subok:
         raise NotImplementedError
     order = "K" if order is None else order
+    obj = as_device(obj)
     if isinstance(obj, ndarray):
-        same = obj._memory.device_id == place.__globals__["memory"].runtime.getDevice()
+        same = obj._memory.device_id == runtime.getDevice()
         result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
     else:
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)

@@ -96,7 +96,7 @@ def _finish(raw, sources: Sequence, fresh: list):
             if raw is source._array:
                 return source
             if isinstance(raw, np.ndarray) and np.may_share_memory(raw, source._array):
-                return wrap(raw, source._memory)
+                return wrap(raw, source._memory, source)
         fresh.append(place(np.asarray(raw)))
         return fresh[-1]
     if isinstance(raw, tuple) and hasattr(raw, "_fields"):

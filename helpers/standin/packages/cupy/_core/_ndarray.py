@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class ndarray:
 
     @property
     def flags(self) -> Flags:
-        return Flags(self._array)
+        return Flags(self)
 
     @property
     def base(self):
@@ -116,11 +117,12 @@ class ndarray:
     @property
     def __cuda_array_interface__(self) -> dict:
         contiguous = self._array.flags.c_contiguous
+        current = stream.get_current_stream().ptr or 1  # 1 names the null stream
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
-            "stream": 1,
+            "stream": current,
             "version": 3,
             "strides": None if contiguous else self.strides,
             "data": (self._array.ctypes.data if self.size else 0, False),
@@ -172,8 +174,11 @@ class ndarray:
         self._write(lambda: arr)
 
     def _write(self, value) -> None:
-        target = self._array
-        stream.submit(lambda: np.copyto(target, value(), casting="unsafe"))
+        def work() -> None:
+            with np.errstate(all="ignore"):
+                np.copyto(self._array, value(), casting="unsafe")
+
+        stream.submit(work)
 
     def _host(self) -> np.ndarray:
         _refuse(None)
@@ -209,6 +214,15 @@ class ndarray:
         return format(self._host(), spec)
 
     def __bool__(self) -> bool:
+        if not self.size:
+            warnings.warn(
+                "The truth value of an empty array is ambiguous. Returning False, but in future "
+                "this will result in an error. Use `array.size > 0` to check that an array is not "
+                "empty.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return False
         return bool(self._host())
 
     def __int__(self) -> int:
@@ -262,6 +276,7 @@ class ndarray:
         entries, advanced = self._index(index, assigned=True)
         late = advanced and stream.capturing()  # the index array is read when the graph runs
         target = self._array
+        value = as_device(value)
         if isinstance(value, ndarray):
             check_device(value)
             source = value._array
@@ -323,10 +338,10 @@ class ndarray:
         return tuple(entries), advanced
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
-        self._index(index, assigned=True)
+        _, advanced = self._index(index, assigned=True)
         if isinstance(value, ndarray):
             value = value._array
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray) and not advanced:
             raise unsupported(value)
 
         def work() -> None:
@@ -441,10 +456,7 @@ class ndarray:
         if not copy and dtype == self.dtype and fits:
             return self
         result = allocate(self.shape, dtype, order)
-        if self.dtype.kind == "c" and dtype.kind not in "cb":
-            result._write(lambda: self._array.real)  # no warning: a device gives none
-        else:
-            result._write(lambda: _quiet_cast(self._array, dtype))
+        result._write(lambda: self._array)
         return result
 
     def byteswap(self, inplace=False):
@@ -452,7 +464,16 @@ class ndarray:
             self._inplace(self._array.byteswap) if inplace else routine(np.ndarray.byteswap, self)
         )
 
+    def conj(self):
+        """The complex conjugate; the array itself where it is real."""
+        import cupy
+
+        return cupy.conj(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
     def fill(self, value) -> None:
+        value = as_device(value)
         if isinstance(value, ndarray):
             if value.shape != ():
                 raise ValueError("non-scalar cupy.ndarray cannot be used for fill")
@@ -524,12 +545,12 @@ class ndarray:
 class Flags:
     """Layout of an array: ``c_contiguous``, ``f_contiguous``, ``owndata``."""
 
-    def __init__(self, array: np.ndarray):
-        self.c_contiguous = array.flags.c_contiguous
-        self.f_contiguous = array.flags.f_contiguous
+    def __init__(self, array: ndarray):
+        self.c_contiguous = array._array.flags.c_contiguous
+        self.f_contiguous = array._array.flags.f_contiguous
         self.fnc = self.f_contiguous and not self.c_contiguous
         self.forc = self.f_contiguous or self.c_contiguous
-        self.owndata = array.base is None or array.base.dtype == np.uint8
+        self.owndata = array._base is None
 
     def __getitem__(self, name: str) -> bool:
         try:
@@ -576,17 +597,34 @@ def place(array: np.ndarray, order: str = "K") -> ndarray:
     return result
 
 
+def as_device(value):
+    """An object that offers a device array by CuPy's or CUDA's protocol as that, else itself."""
+    if isinstance(value, (ndarray, np.ndarray, *SCALARS, list, tuple, type(None))):
+        return value
+    if hasattr(value, "__cupy_get_ndarray__"):
+        return value.__cupy_get_ndarray__()
+    if hasattr(value, "__cuda_array_interface__"):
+        described = value.__cuda_array_interface__
+        dtype, shape = np.dtype(described["typestr"]), tuple(described["shape"])
+        strides = described.get("strides")
+        size = math.prod(shape) * dtype.itemsize
+        if strides is not None and size:
+            size = (
+                sum((n - 1) * abs(s) for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
+            )
+        if not size:
+            return ndarray(shape, dtype)
+        held = memory.UnownedMemory(described["data"][0], size, value)
+        return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
+    return value
+
+
 def _order(array: np.ndarray, order: str) -> str:
     if order in ("K", "A", "k", "a"):
         return "F" if array.flags.fnc else "C"
     if order not in ("C", "F", "c", "f"):
         raise ValueError(f"order not understood: {order!r}")
     return order.upper()
-
-
-def _quiet_cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        return array.astype(dtype)
 
 
 def _refuse(given) -> None:
@@ -622,6 +660,7 @@ def _index_entry(entry, assigned: bool):
         return entry, 0
     if isinstance(entry, slice):
         return entry, 1
+    entry = as_device(entry)
     if isinstance(entry, ndarray):
         check_device(entry)
         array = entry._array

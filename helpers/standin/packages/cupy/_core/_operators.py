@@ -33,7 +33,7 @@ _COMPARISONS = {
     "ge": "greater_equal",
 }
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-_METHODS = """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod
+_METHODS = """all any argmax argmin argpartition argsort choose clip compress cumprod
 cumsum dot max mean min prod ptp repeat round searchsorted std sum take trace var""".split()
 
 
@@ -75,7 +75,9 @@ def _add_comparison(name: str, ours, theirs) -> None:
             return ours(self, other)
         if _defers_to(other):
             return NotImplemented
-        if name in ("eq", "ne") and (other is None or type(other).__eq__ is object.__eq__):
+        kind = type(other)
+        plain = kind.__eq__ is object.__eq__ and (name == "eq" or kind.__ne__ is object.__ne__)
+        if name in ("eq", "ne") and (other is None or plain):
             return _routines.full(self.shape, name == "ne", bool)
         return theirs(self, other)
 
@@ -90,7 +92,7 @@ def install() -> None:
     for name, function in _COMPARISONS.items():
         _add_comparison(name, getattr(_ufuncs, function), getattr(np, function))
     for name, function in _UNARY.items():
-        setattr(ndarray, f"__{name}__", lambda self, f=getattr(_ufuncs, function): f(self))
+        setattr(ndarray, f"__{name}__", _method(getattr(_ufuncs, function)))
     for name in _METHODS:
         function = getattr(_routines, name, None) or getattr(_ufuncs, name)
         setattr(ndarray, name, _method(function))

@@ -79,7 +79,10 @@ class ufunc:
 
         def work() -> None:
             with np.errstate(all="ignore"):
-                self._function(*values, out=targets, where=where, casting="unsafe", **options)
+                if self._function is np.power and dtypes[0].kind in "iu":
+                    _integer_power(*values, targets[0], where)
+                else:
+                    self._function(*values, out=targets, where=where, casting="unsafe", **options)
 
         stream.submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)
@@ -151,6 +154,17 @@ class ufunc:
         if self.name != "cupy_add":
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
         return routine(self._function.reduceat, array, indices, axis, dtype, out=out)
+
+
+def _integer_power(base, exponent, target, where) -> None:
+    """As in C: a negative exponent gives 1 / base**n rounded towards zero, where NumPy raises."""
+    positive = np.maximum(exponent, 0)
+    np.power(base, positive, out=target, where=where, casting="unsafe")
+    negative = (np.asarray(exponent) < 0) & where
+    if negative.any():
+        base = np.asarray(base)
+        sign = np.where(np.asarray(exponent) % 2 == 0, 1, base)
+        np.copyto(target, np.where(np.abs(base) == 1, sign, 0), "unsafe", where=negative)
 
 
 def broadcast(shapes: list[tuple]) -> tuple:

@@ -80,6 +80,7 @@ class Memory:
     """
 
     given_back = None
+    _raw = None
 
     def __init__(self, size: int):
         self.size = size
@@ -99,7 +100,9 @@ class Memory:
             self.given_back()
         raw = self._raw
         self.__dict__.clear()
-        if sys.getrefcount(raw) == 2:  # no NumPy array sees these bytes any more
+        if (
+            raw is not None and sys.getrefcount(raw) == 2
+        ):  # no NumPy array sees these bytes any more
             _spare.keep(raw)
 
     @property
@@ -346,7 +349,7 @@ class PinnedMemoryPool:
     def malloc(self, size: int) -> PinnedMemoryPointer:
         self._free = max(0, self._free - 1)
         pointer = PinnedMemoryPointer(size)
-        weakref.finalize(pointer._buffer, self._give_back).atexit = False
+        weakref.finalize(pointer, self._give_back).atexit = False
         return pointer
 
     def _give_back(self) -> None:
@@ -359,19 +362,15 @@ class PinnedMemoryPool:
         self._free = 0
 
 
-class PinnedMemoryPointer:
-    """``size`` bytes of host memory with the buffer protocol, for ``numpy.frombuffer``."""
+class PinnedMemoryPointer(bytearray):
+    """Host memory with the buffer protocol, for ``numpy.frombuffer``."""
 
-    def __init__(self, size: int):
-        self._buffer = (ctypes.c_ubyte * size)()
-        self.ptr = ctypes.addressof(self._buffer)
-        self._size = size
+    @property
+    def ptr(self) -> int:
+        return np.frombuffer(self, np.uint8).ctypes.data
 
     def size(self) -> int:
-        return self._size
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._buffer)
+        return len(self)
 
 
 _default_pool = MemoryPool()
