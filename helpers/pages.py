@@ -17,9 +17,22 @@ def title(book):
 
 
 def section(book, heading):
-    """Return the Markdown of the notebook `book` under `## heading`, up to the next of its kind."""
-    text = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
-    found = re.search(rf"^## {re.escape(heading)}\s*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    """Return the Markdown of the notebook `book` under `## heading`, with the texts of its outputs.
+
+    A figure is represented by its text alternative; code and hidden cells are left out.
+    """
+    parts = []
+    for cell in book.cells:
+        if cell.cell_type == "markdown":
+            parts.append(cell.source)
+        elif "remove-cell" not in notebook.tags(cell):
+            for output in cell.outputs:
+                data = output.get("data", {})
+                text = data.get("text/plain", output.get("text", "")).rstrip()
+                if text:
+                    parts.append(f"*{text}*" if "image/png" in data else f"```text\n{text}\n```")
+    pattern = rf"^## {re.escape(heading)}\s*?\n(.*?)(?=^## |\Z)"
+    found = re.search(pattern, "\n\n".join(parts), re.M | re.S)
     return found.group(1).strip() if found else ""
 
 

@@ -18,9 +18,9 @@ It said "12 times faster"; see [the first part](10_first.ipynb) and [above](#a-s
 
 ### In detail
 
-More.
+More."""
 
-## Key points
+KEY_POINTS = """## Key points
 
 - One.
 
@@ -50,6 +50,7 @@ def chapter():
         new.new_code_cell("def twice(x):\n    return 2 * x", metadata={"tags": ["export"]}),
         new.new_code_cell("print(twice(21))"),
         new.new_markdown_cell(CLOSING),
+        new.new_markdown_cell(KEY_POINTS),
     ]
     for number in range(1, 5):
         cells.append(new.new_markdown_cell(exercise(number)))

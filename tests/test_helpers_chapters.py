@@ -19,6 +19,18 @@ def headline_output(name, value, unit="ratio", against="NumPy"):
     return nbformat.v4.new_output("display_data", {report.MIME: data, "text/plain": name})
 
 
+def measured():
+    """Return a cell of the section on the sources: it prints a line and shows a figure."""
+    data = {"image/png": "AAAA", "text/plain": "A figure in words."}
+    outputs = [samples.output("12 times, measured\n"), nbformat.v4.new_output("display_data", data)]
+    return nbformat.v4.new_code_cell("measure()", outputs=outputs)
+
+
+def hidden():
+    tags = {"tags": ["remove-cell"]}
+    return nbformat.v4.new_code_cell("1", outputs=[samples.output("hidden")], metadata=tags)
+
+
 @pytest.fixture
 def path(tmp_path):
     book = samples.chapter()
@@ -26,6 +38,7 @@ def path(tmp_path):
         headline_output("sample.one", 12.5),
         headline_output("sample.two", 3, "s"),
     ]
+    book.cells[6:6] = [measured(), hidden()]
     book.metadata.receipt = {"gpu": "NVIDIA Test GPU", "date": "2026-11-21"}
     path = tmp_path / "notebooks" / "99_sample.ipynb"
     path.parent.mkdir()
@@ -52,8 +65,6 @@ def test_headlines_are_printed_as_json_lines(path):
 
 def test_a_headline_stored_twice_is_refused(path):
     book = notebook.read(path)
-    book.cells[6].outputs = []
-    samples.cell_with(book, "Solution 99.1")
     notebook.code_cells(book)[-1].outputs = [headline_output("sample.one", 1)]
     notebook.write(book, path)
     with pytest.raises(ValueError, match="sample.one is stored twice"):
@@ -166,6 +177,8 @@ def test_pages(path, tmp_path):
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
     assert f"]({link}#a-sample)" in written["sources.md"]
     assert "Key points" not in written["sources.md"]
+    assert "```text\n12 times, measured\n```\n\n*A figure in words.*" in written["sources.md"]
+    assert "hidden" not in written["sources.md"]
     assert f"| [A sample]({link}) | stale" in written["status.md"]
     for name in ("measured.md", "sources.md", "status.md"):
         assert written[name].startswith("# ") and written[name].endswith("\n")

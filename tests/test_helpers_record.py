@@ -33,10 +33,21 @@ def path(tmp_path):
     return path
 
 
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """A recorded chapter; made once, because it starts a kernel."""
+    path = tmp_path_factory.mktemp("recording") / "99_sample.ipynb"
+    notebook.write(samples.chapter(), path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "facts", lambda: dict(FACTS))
+        patch.setattr(record, "sanitize", lambda path: {"verdict": "0 errors", "version": "1"})
+        record.record(path)
+    return path
+
+
 @pytest.fixture
-def recorded(path, on_a_gpu, monkeypatch):
-    monkeypatch.setattr(record, "sanitize", lambda path: {"verdict": "0 errors", "version": "1"})
-    record.record(path)
+def recorded(recording, path):
+    path.write_bytes(recording.read_bytes())
     return path
 
 
