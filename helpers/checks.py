@@ -25,7 +25,7 @@ def check(
     out=False,
     seed=SEED,
 ):
-    """Compare `candidate` with `oracle` on random cases; print one line; return True if all agree.
+    """Compare `candidate` with `oracle` on random cases and print one line.
 
     label       the exercise's number, for example "10.1"
     candidate   the reader's function of CuPy arrays and scalars; returns a cupy.ndarray or a tuple
@@ -41,7 +41,8 @@ def check(
                 dtype, and writes its result there
 
     The arguments must come back unchanged, and so must the canaries around them and around the
-    output. Shape and dtype must be the oracle's. ValueError: the case itself is unfit (see `_fit`).
+    output. Shape and dtype must be the oracle's. Returns a Verdict, true when all cases agree.
+    ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)
     for number in range(n_cases):
@@ -56,9 +57,16 @@ def check(
                 which = f"case {number + 1} of {n_cases} ({layout} arrays of {shapes})"
                 complaint = f"wrong in {which}: {complaint}"
             print(f"Exercise {label}: {complaint}")
-            return False
+            return Verdict(False)
     print(f"Exercise {label}: correct on {n_cases} cases of odd sizes")
-    return True
+    return Verdict(True)
+
+
+class Verdict(int):
+    """What `check` found, true or false; a notebook does not repeat it below the line printed."""
+
+    def _ipython_display_(self):
+        pass
 
 
 NOT_DONE = "not done yet"

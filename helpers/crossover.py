@@ -39,6 +39,9 @@ def crossover(sizes, curves, *, baseline, xlabel, ylabel="time (µs)"):
     for size in sorted({size for size in wins.values() if size is not None}):
         ax.axvline(size, color="0.5", linestyle=":", linewidth=1, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    marked = sizes[:: 1 + len(sizes) // 10]
+    ax.set_xticks(marked, [f"{size:,}" for size in marked])
+    ax.minorticks_off()
     ax.legend()
     verdicts = [
         f"{name} is faster than {baseline} from {size:,} on"

@@ -39,7 +39,7 @@ def passes(*arguments, **options):
 
 def fails(*arguments, says, **options):
     passed, line = check(*arguments, **options)
-    assert passed is False
+    assert not passed
     for text in says:
         assert text in line, line
 
