@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core._ndarray import place
+from cupy._core._ndarray import ndarray, place
 from cupy._core._routines import _wrapped
 from cupy.fft import config
 
@@ -14,11 +14,15 @@ ihfft""".split()
 
 def _planned(name: str):
     function = _wrapped(name, getattr(np.fft, name), 1)
+    # From complex to complex, one plan serves both directions.
+    kind = name if "r" in name or "h" in name else name.removeprefix("i")
 
     def transform(a, *args, **kwargs):
+        if not isinstance(a, ndarray):
+            raise TypeError("The input array a must be a cupy.ndarray")
         result = function(a, *args, **kwargs)
         norm_free = {key: value for key, value in kwargs.items() if key != "norm"}
-        config.get_plan_cache().touch((name, a.shape, a.dtype.char, args, str(norm_free)))
+        config.get_plan_cache().touch((kind, result.shape, result.dtype.char, args, str(norm_free)))
         return result
 
     transform.__name__ = name

@@ -1,0 +1,120 @@
+"""Random numbers and Fourier transforms."""
+
+import cupy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def test_seed_makes_runs_repeat():
+    cp.random.seed(1)
+    first = cp.random.rand(5).get()
+    cp.random.seed(1)
+    np.testing.assert_array_equal(cp.random.rand(5).get(), first)
+    assert not np.array_equal(cp.random.rand(5).get(), first)
+    np.random.seed(1)
+    assert not np.array_equal(np.random.rand(5), first), "the streams are not NumPy's"
+    a, b = (cp.random.default_rng(7).standard_normal(4) for _ in "ab")
+    np.testing.assert_array_equal(a.get(), b.get())
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "deviation"),
+    [
+        (lambda n: cp.random.rand(n), 0.5, 12**-0.5),
+        (lambda n: cp.random.random(n), 0.5, 12**-0.5),
+        (lambda n: cp.random.uniform(2, 4, n), 3, 2 * 12**-0.5),
+        (lambda n: cp.random.randn(n), 0, 1),
+        (lambda n: cp.random.normal(5, 2, n), 5, 2),
+        (lambda n: cp.random.randint(0, 2, n), 0.5, 0.5),
+        (lambda n: cp.random.exponential(3, n), 3, 3),
+        (lambda n: cp.random.choice(cp.array([1.0, 3.0]), n), 2, 1),
+        (lambda n: cp.random.default_rng(0).integers(0, 2, n), 0.5, 0.5),
+        (lambda n: cp.random.default_rng(0).normal(1, 2, n), 1, 2),
+    ],
+)
+def test_distributions(draw, mean, deviation):
+    cp.random.seed(3)
+    n = 40_000
+    drawn = draw(n)
+    assert isinstance(drawn, cp.ndarray) and drawn.shape == (n,)
+    assert abs(float(drawn.mean()) - mean) < 5 * deviation / n**0.5
+    assert float(drawn.std()) == pytest.approx(deviation, rel=0.05)
+
+
+def test_dtypes_shapes_and_permutations():
+    assert cp.random.rand(2, 3).shape == (2, 3)
+    assert cp.random.rand().shape == ()
+    assert cp.random.rand(3, dtype=np.float32).dtype == np.float32
+    assert cp.random.randn(3, dtype="f").dtype == np.float32
+    assert cp.random.uniform(size=3, dtype="f").dtype == np.float32
+    assert cp.random.randint(0, 9, 3, dtype=np.int8).dtype == np.int8
+    with pytest.raises(TypeError):
+        cp.random.rand(3, dtype=int)
+    order = cp.random.permutation(10)
+    assert sorted(order.tolist()) == list(range(10))
+    a = cp.arange(10)
+    cp.random.shuffle(a)
+    assert sorted(a.tolist()) == list(range(10))
+    rng = cp.random.default_rng(0)
+    out = cp.empty(4)
+    assert rng.random(4, out=out) is out and float(out.max()) < 1
+    with pytest.raises(NotImplementedError, match=r"cupy\.random\.MT19937"):
+        cp.random.MT19937  # noqa: B018
+
+
+def test_captured_draws_differ_at_each_launch():
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        drawn = cp.random.rand(4)
+        graph = stream.end_capture()
+    graph.launch()
+    first = drawn.get()
+    graph.launch()
+    assert not np.array_equal(first, drawn.get())
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "fft2", "ifftn", "rfft2", "hfft"])
+@pytest.mark.parametrize("dtype", "bfdFD")
+@settings(max_examples=8, deadline=None)
+@given(rows=st.integers(1, 4), columns=st.integers(2, 9), norm=st.sampled_from([None, "ortho"]))
+def test_transforms_agree_with_numpy(name, dtype, rows, columns, norm):
+    if name.startswith("rfft") and dtype in "FD":
+        return
+    a = np.random.default_rng(rows).integers(-5, 5, (rows, columns)).astype(dtype)
+    ours = getattr(cp.fft, name)(cp.asarray(a), norm=norm)
+    expected = getattr(np.fft, name)(a, norm=norm)
+    assert ours.dtype == expected.dtype
+    assert ours.dtype.itemsize == (
+        expected.dtype.itemsize if dtype not in "fF" else {"c": 8, "f": 4}[expected.dtype.kind]
+    )
+    np.testing.assert_allclose(ours.get(), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_plan_cache(capsys):
+    cache = cp.fft.config.get_plan_cache()
+    cache.clear()
+    a = cp.ones(8, np.float32)
+    cp.fft.fft(a)
+    cp.fft.fft(a)
+    assert cache.get_curr_size() == 1
+    cp.fft.fft(cp.ones(9))
+    cp.fft.ifft(a)  # the plan serves both directions
+    assert cache.get_curr_size() == 2
+    cp.fft.rfft(a)
+    assert cache.get_curr_size() == 3
+    cp.fft.config.show_plan_cache_info()
+    shown = capsys.readouterr().out
+    assert "CPU stand-in" in shown and "hits / misses: 2 / 3" in shown
+    cache.set_size(2)
+    assert cache.get_curr_size() == 2
+    cache.set_size(16)
+    cp.fft.config.clear_plan_cache()
+    assert cache.get_curr_size() == 0
+
+
+def test_host_array_is_refused():
+    with pytest.raises(TypeError, match="^The input array a must be a cupy.ndarray$"):
+        cp.fft.fft(np.ones(3))
