@@ -21,7 +21,7 @@ test: .venv/installed-test
 	$(RUN) ruff format --check .
 	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
 	$(PYTEST) tests/conformance
-	$(PYTEST) --nbval notebooks
+	CUPY_STANDIN=always CUPY_STANDIN_NVRTC=1 $(PYTEST) --nbval notebooks
 	$(MAKE) --no-print-directory book
 	$(PYTEST) tests/site
 

@@ -41,8 +41,9 @@ def use_address(app, config):
     options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
 
 
-def add_colab_button(app, pagename, templatename, context, doctree):
-    """Put a Colab button on every notebook, where the address is known."""
+def adjust_buttons(app, pagename, templatename, context, doctree):
+    """Give every notebook a Colab button where the address is known; generated pages, no edit."""
+    buttons = context["header_buttons"]
     address = app.config.html_theme_options["repository_url"]
     if address and app.env.doc2path(pagename).endswith(".ipynb"):
         path = urlsplit(address).path.strip("/")
@@ -54,7 +55,17 @@ def add_colab_button(app, pagename, templatename, context, doctree):
             "icon": "_static/images/logo_colab.png",
             "label": "colab-button",
         }
-        context["header_buttons"].insert(0, button)
+        buttons.insert(0, button)
+    if "/generated/" in pagename:
+        for group in buttons:
+            inner = group.get("buttons", [])
+            inner[:] = [b for b in inner if b.get("label") != "source-edit-button"]
+
+
+def mend_bibliography(app, pagename, templatename, context, doctree):
+    """Take off docutils' list role from the bibliography: its entries have no list item role."""
+    body = context.get("body", "")
+    context["body"] = body.replace('role="list" class="citation-list"', 'class="citation-list"')
 
 
 def copy_mathjax(app, exception):
@@ -141,9 +152,11 @@ def reread_with_glossary(app, env, added, changed, removed):
 
 
 def setup(app):
-    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension left out
+    # Jupyter Book sets this for an extension that _config.yml leaves out.
+    app.add_config_value("comments_config", {}, "")
     app.connect("config-inited", use_address)
-    app.connect("html-page-context", add_colab_button, priority=600)
+    app.connect("html-page-context", adjust_buttons, priority=600)
+    app.connect("html-page-context", mend_bibliography)
     app.connect("build-finished", copy_mathjax)
     app.connect("doctree-read", add_alt_texts)
     app.connect("doctree-resolved", link_glossary)

@@ -1,4 +1,4 @@
-"""Draw the landing page's picture, the road from one thread to many GPUs, in a light and a dark version.
+"""Draw the landing page's picture, the road from one thread to many GPUs, for light and dark.
 
     python book/figures/road.py
 
@@ -72,8 +72,9 @@ def arrays(x, y, c):
     for row, colour in enumerate((BLUE, GREEN, ORANGE)):
         top = y - 40 + 31 * row
         parts += [rect(x - 42 + 14.5 * k, top, 11.5, 18, colour) for k in range(6)]
-    parts += [line(x - 36 + 14.5 * k, y - 20, x - 36 + 14.5 * k, y - 11, c["line"]) for k in range(6)]
-    parts += [line(x - 36 + 14.5 * k, y + 11, x - 36 + 14.5 * k, y + 20, c["line"]) for k in range(6)]
+    for top in (y - 20, y + 11):
+        left = [x - 36 + 14.5 * k for k in range(6)]
+        parts += [line(px, top, px, top + 9, c["line"]) for px in left]
     return parts
 
 
@@ -132,7 +133,7 @@ def draw(palette):
     c = PALETTES[palette]
     parts = [
         f'<path d="{ROAD}" fill="none" stroke="{c["road"]}" stroke-width="30"/>',
-        f'<path d="{ROAD}" fill="none" stroke="{c["line"]}" stroke-width="1.5" stroke-dasharray="9 9"/>',
+        f'<path d="{ROAD}" fill="none" stroke="{c["line"]}" stroke-dasharray="9 9"/>',
     ]
     for number, ((x, y), (label, picture)) in enumerate(zip(PLACES, STOPS, strict=True), start=1):
         parts.append(rect(x - 68, y - 68, 136, 136, c["card"], c["line"], r=12))

@@ -1,0 +1,113 @@
+"""The built site, served from this machine, and a headless browser to read it with."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+    " --disable-background-networking --disable-component-update --disable-sync"
+).split()
+
+
+def documents():
+    """Return the names of all pages in the order of _toc.yml, without suffix."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
+
+
+CHAPTERS = [name for name in documents() if name.startswith("notebooks/")]
+PAGES = [f"{name}.html" for name in documents()] + ["search.html", "genindex.html"]
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Return the folder of the built site."""
+    if not (SITE / "index.html").exists():
+        pytest.fail("the site is not built: run `make book`")
+    return SITE
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Return the address at which the site is served."""
+    handler = functools.partial(Quiet, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return a headless Chromium, the system's own."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not found:
+        reason = "no Chromium or Chrome on the PATH, and CHROMIUM names none"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as p:
+        chromium = p.chromium.launch(executable_path=found, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+class Reader:
+    """A browser page that notes what a reader should never meet."""
+
+    def __init__(self, browser, address, **options):
+        self.address = address
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.complaints = []
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
+        self.page.on("requestfailed", lambda r: self.complaints.append(f"request failed: {r.url}"))
+        self.page.on("request", self._request)
+        self.page.on("response", self._response)
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console {message.type}: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.complaints.append(f"request to another host: {request.url}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.complaints.append(f"status {response.status}: {response.url}")
+
+    def open(self, path):
+        """Open a page of the site and wait until its formulas are set."""
+        self.page.goto(f"{self.address}/{path}", wait_until="networkidle")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+        return self.page
+
+
+@pytest.fixture
+def reader(browser, address):
+    """Return a function that makes a Reader; options are those of a Playwright context."""
+    readers = []
+
+    def make(**options):
+        readers.append(Reader(browser, address, **options))
+        return readers[-1]
+
+    yield make
+    for made in readers:
+        made.context.close()

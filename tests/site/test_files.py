@@ -1,0 +1,154 @@
+"""The built pages as files: links, hosts, alt texts, buttons, hidden cells. No browser needed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from conftest import CHAPTERS, PAGES, ROOT, SITE
+
+FORK = "https://github.com/someone/a-fork"
+
+
+def soup(path):
+    return BeautifulSoup(Path(path).read_text(encoding="utf-8"), "html.parser")
+
+
+def notebook(chapter):
+    return json.loads((ROOT / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+
+
+def own_address():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    return os.environ.get("BOOK_REPOSITORY") or config["repository"]["url"]
+
+
+def hrefs(page):
+    return [a["href"] for a in page.find_all("a", href=True)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_resolve(site, name):
+    broken = []
+    for href in hrefs(soup(site / name)):
+        parts = urlsplit(href)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+        if not target.is_file():
+            broken.append(href)
+        elif parts.fragment and target.suffix == ".html" and parts.fragment != "#":
+            if not soup(target).find(id=unquote(parts.fragment)):
+                broken.append(href)
+    assert not broken
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_loaded_from_another_host(site, name):
+    page = soup(site / name)
+    loaded = [tag.get("src") or tag.get("href") for tag in page.find_all(["script", "img", "link"])]
+    assert [url for url in filter(None, loaded) if urlsplit(url).netloc] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_images_have_alt_texts(site, name):
+    images = soup(site / name).select(".bd-article img")
+    assert [img["src"] for img in images if not img.get("alt", "").strip()] == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_figures_have_the_alt_texts_of_the_notebook(site, chapter):
+    stored = [
+        output["metadata"]["image/png"]["alt"]
+        for cell in notebook(chapter)["cells"]
+        if "remove-cell" not in cell["metadata"].get("tags", [])
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    shown = [img["alt"] for img in soup(site / f"{chapter}.html").select(".cell_output img")]
+    assert shown == stored
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_solutions_are_collapsed_and_removed_cells_are_gone(site, chapter):
+    cells = notebook(chapter)["cells"]
+    tagged = {
+        tag: [c for c in cells if tag in c["metadata"].get("tags", [])]
+        for tag in ("solution", "remove-cell")
+    }
+    page = soup(site / f"{chapter}.html")
+    solutions = page.select(".cell.tag_solution")
+    assert len(solutions) == len(tagged["solution"])
+    for cell in solutions:
+        assert cell.select_one("details:not([open]) .cell_input"), cell.get_text()[:80]
+    assert not page.select(".tag_remove-cell")
+    code = " ".join(page.get_text().split())
+    for cell in tagged["remove-cell"]:
+        assert " ".join("".join(cell["source"]).split()) not in code
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_notebook_can_be_downloaded(site, chapter):
+    href = soup(site / f"{chapter}.html").select_one("a.btn-download-source-button")["href"]
+    file = (site / f"{chapter}.html").parent / href
+    assert json.loads(file.read_text(encoding="utf-8"))["cells"] == notebook(chapter)["cells"]
+
+
+def build(folder, address):
+    """Build the site into `folder` with the repository's address given; return the finished run."""
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    return subprocess.run(
+        [jupyter_book, "build", ROOT, "--path-output", folder, "-W", "--keep-going", "-q"],
+        env={**os.environ, "BOOK_REPOSITORY": address},
+        capture_output=True,
+        text=True,
+    )
+
+
+def check_buttons(folder, address):
+    """Assert that the pages in `folder` have the buttons for `address`, or none without one."""
+    owner_and_name = urlsplit(address).path.strip("/")
+    for name in PAGES:
+        links = hrefs(soup(folder / name))
+        colab = [link for link in links if "colab.research.google.com/github" in link]
+        edit = [link for link in links if "/edit/" in link]
+        if address and name.startswith("notebooks/"):
+            stamped = f"{owner_and_name}/blob/colab/{name.removesuffix('.html')}.ipynb"
+            assert colab == [f"https://colab.research.google.com/github/{stamped}"]
+        else:
+            assert colab == []
+        if not address:
+            assert edit == []
+        elif name.startswith(("notebooks/", "book/")) and "/generated/" not in name:
+            suffix = "ipynb" if name.startswith("notebooks/") else "md"
+            assert edit == [f"{address}/edit/main/{name.removesuffix('html')}{suffix}"]
+        else:
+            assert edit == []
+
+
+def test_buttons(site):
+    check_buttons(site, own_address())
+
+
+def test_buttons_of_a_fork(site, tmp_path):
+    run = build(tmp_path, FORK)
+    assert run.returncode == 0, run.stdout + run.stderr
+    check_buttons(tmp_path / "_build" / "html", FORK)
+
+
+@pytest.mark.parametrize("wrong", ["someone/a-fork", "https://github.com/someone"])
+def test_a_wrong_address_is_refused(site, tmp_path, wrong):
+    run = build(tmp_path, wrong)
+    assert run.returncode != 0
+    assert "is not https://host/owner/name" in run.stdout + run.stderr
+
+
+def test_no_page_is_left_over(site):
+    built = {p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html")}
+    theme = {p for p in built if p.startswith("_static/")}
+    assert built - theme == {*PAGES, "index.html"}

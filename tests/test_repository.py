@@ -1,0 +1,99 @@
+"""What the files of the repository promise about each other."""
+
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = {".bib", ".cff", ".css", ".h", ".ipynb", ".js", ".json", ".md", ".mplstyle", ".py", ".svg"}
+TEXT |= {".toml", ".txt", ".yml", ".yaml", ""}
+
+CITED = {"cupy/cupy"}  # other people's projects
+INVENTED = ("OWNER", "someone", "a")  # owners in usage lines and in tests
+FORGE = re.compile(
+    r"(?:(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)|raw\.githubusercontent\.com"
+    r"|colab\.research\.google\.com/github)/([\w.-]+/[\w.-]*\w)"
+    r"|([\w-]+)\.(?:github|gitlab)\.io"
+)
+
+
+def tracked():
+    """Return the text files that git knows or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in names.splitlines() if Path(name).suffix in TEXT]
+
+
+def addresses(text):
+    """Return the repositories, as owner/name, whose addresses are in `text`."""
+    return {match[1] or match[2] for match in FORGE.finditer(text)}
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("https://github.com/a/b.", {"a/b"}),
+        ("git@github.com/a/b-c.git", {"a/b-c.git"}),
+        ("https://colab.research.google.com/github/a/b/blob/main/x.ipynb", {"a/b"}),
+        ("https://raw.githubusercontent.com/a/b/main/x", {"a/b"}),
+        ("https://a.github.io/b", {"a"}),
+        ("https://colab.research.google.com/", set()),
+    ],
+)
+def test_an_address_is_recognised(text, found):
+    assert addresses(text) == found
+
+
+def test_the_repository_is_named_in_one_place():
+    """Only _config.yml may hold the book's own address; everything else takes it from there."""
+    strays = {
+        f"{path.relative_to(ROOT)}: {address}"
+        for path in tracked()
+        if path.is_file() and path.name not in ("_config.yml", Path(__file__).name)
+        for address in addresses(path.read_text(encoding="utf-8")) - CITED
+        if address.split("/")[0] not in INVENTED
+    }
+    assert strays == set()
+
+
+def toc():
+    """Return the files named in _toc.yml, without suffix."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [c["file"] for part in contents["parts"] for c in part["chapters"]]
+
+
+def test_every_chapter_is_in_the_table_of_contents_in_order():
+    chapters = [Path(file).name for file in toc() if file.startswith("notebooks/")]
+    assert chapters == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_readme_links_every_chapter_and_every_link_leads_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    chapters = [f"{file}.ipynb" for file in toc() if file.startswith("notebooks/")]
+    assert [link for link in links if link.startswith("notebooks/")] == chapters
+    assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
+
+
+def test_every_page_is_in_the_table_of_contents():
+    pages = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
+    assert pages - set(toc()) == {"book/index"}
+
+
+def test_drawings_match_their_sources():
+    source = ROOT / "book" / "figures" / "road.py"
+    spec = importlib.util.spec_from_file_location("road", source)
+    road = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(road)
+    for name in road.PALETTES:
+        stored = source.with_name(f"road-{name}.svg").read_text(encoding="utf-8")
+        assert stored == road.draw(name), "run python book/figures/road.py"
+
+
+@pytest.mark.parametrize("target", ["book", "test", "lab", "record", "clean"])
+def test_make_knows_its_targets(target):
+    run = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
