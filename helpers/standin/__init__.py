@@ -21,12 +21,12 @@ PACKAGES = Path(__file__).with_name("packages")
 NAMES = ("cupy", "cupyx", "cupy_backends")
 
 COVERED = {
-    "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, dtypes as in "
-    "CuPy, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
-    "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, linalg, "
-    "fft, random (its own streams of numbers), testing",
-    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fuse: compiled as "
-    "C++ and run block by block",
+    "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, CuPy's "
+    "dtypes, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
+    "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, "
+    "linalg, fft, random (its own streams of numbers), testing",
+    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
+    "compiled as C++ and run block by block",
     "Device": "logical devices, streams, events, graph capture, memory pools, "
     "cupyx.profiler.benchmark, cupyx.scatter_add",
 }
@@ -36,6 +36,8 @@ NOT_COVERED = {
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
     "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
+    "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
+    "Functions": "vectorize, piecewise, poly1d, broadcast, require",
     "Interchange": "DLPack, since there is no device memory to share",
 }
 

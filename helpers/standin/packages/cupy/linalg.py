@@ -7,9 +7,9 @@ from numpy.linalg import LinAlgError
 
 from cupy._core._routines import _wrapped
 
-_NAMES = """cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_power matrix_rank
-matrix_transpose norm outer pinv qr slogdet solve svd svdvals tensorinv tensorsolve trace vecdot
-vector_norm""".split()
+_NAMES = """cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_power
+matrix_rank matrix_transpose norm outer pinv qr slogdet solve svd svdvals tensorinv tensorsolve
+trace vecdot vector_norm""".split()
 _PAIRS = {"solve", "lstsq", "tensorsolve", "outer", "vecdot"}
 
 for _name in _NAMES:

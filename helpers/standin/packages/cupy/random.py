@@ -182,8 +182,8 @@ def _module_function(name: str):
     return function
 
 
-_FUNCTIONS = """rand randn random_sample standard_normal standard_exponential uniform normal randint
-permutation choice shuffle""".split()
+_FUNCTIONS = """rand randn random_sample standard_normal standard_exponential uniform normal
+randint permutation choice shuffle""".split()
 for _name in (*_FUNCTIONS, *_DISTRIBUTIONS):
     globals()[_name] = _module_function(_name)
 random = sample = ranf = globals()["random_sample"]

@@ -39,7 +39,8 @@ class _PerfCaseResult:
         micro = t * 1e6
         text = f"    {device_name}: {micro.mean():9.03f} us"
         if t.size > 1:
-            text += f"   +/- {micro.std():6.03f} (min: {micro.min():9.03f} / max: {micro.max():9.03f}) us"
+            text += f"   +/- {micro.std():6.03f} "
+            text += f"(min: {micro.min():9.03f} / max: {micro.max():9.03f}) us"
         return text
 
     def to_str(self, show_gpu: bool = False) -> str:

@@ -144,8 +144,8 @@ def _item(value):
     return value.item() if isinstance(value, ndarray) and value.ndim == 0 else value
 
 
-CREATED = """arange linspace logspace eye identity tri indices bartlett blackman hamming hanning kaiser
-diag_indices tril_indices triu_indices mask_indices frombuffer fromstring fromiter fromfile
+CREATED = """arange linspace logspace eye identity tri indices bartlett blackman hamming hanning
+kaiser diag_indices tril_indices triu_indices mask_indices frombuffer fromstring fromiter fromfile
 fromfunction loadtxt genfromtxt unravel_index ravel_multi_index""".split()
 for _name in CREATED:
     globals()[_name] = _from_host(_name)

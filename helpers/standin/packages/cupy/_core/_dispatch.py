@@ -1,9 +1,9 @@
 """The road between CuPy's arrays and NumPy's functions.
 
 ``run`` calls a NumPy function and turns what it returns into device arrays: a result that shares
-memory with an input becomes a view, anything else is copied into memory of the pool, so that every
-array has guard zones and is in the pool's books. Under graph capture the result is computed again at
-each launch.
+memory with an input becomes a view, anything else is copied into memory of the pool, so that
+every array has guard zones and is in the pool's books. Under graph capture the result is computed
+again at each launch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``cupy.ndarray``: a wrapper around a NumPy array that behaves as if it lived on a device.
 
-It is no subclass of ``numpy.ndarray`` and has no buffer protocol, so that everything that would copy
-it to the host unasked (NumPy, matplotlib, SciPy) meets CuPy's TypeError instead.
+It is no subclass of ``numpy.ndarray`` and has no buffer protocol, so that everything that would
+copy it to the host unasked (NumPy, matplotlib, SciPy) meets CuPy's TypeError instead.
 """
 
 from __future__ import annotations
@@ -409,7 +409,7 @@ class ndarray:
         shape = shape[0] if len(shape) == 1 else shape
         if order not in ("C", "F", "A", "c", "f", "a"):
             raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
-        return _view_of(self, lambda a: a.reshape(shape, order=order))
+        return _view_of(self, lambda a: a.reshape(shape, order=order), copy)
 
     def ravel(self, order="C"):
         return _view_of(self, lambda a: a.ravel(order))
@@ -492,9 +492,15 @@ class ndarray:
             raise ValueError("kind can only be None or 'stable'")
         if self.ndim == 0:
             raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+        self._check_sortable()
         self._inplace(lambda: self._array.sort(axis, kind="stable"))
 
+    def _check_sortable(self) -> None:
+        if not self._array.flags.c_contiguous:
+            raise NotImplementedError("Sorting non-contiguous array is not supported.")
+
     def partition(self, kth, axis=-1) -> None:
+        self._check_sortable()
         self._inplace(lambda: self._array.partition(kth, axis))
 
     def put(self, indices, values, mode="wrap") -> None:
@@ -637,11 +643,14 @@ def _from_host(array: np.ndarray) -> ndarray:
     return place(array)
 
 
-def _view_of(source: ndarray, function) -> ndarray:
+def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:
     """``function`` of the NumPy array: a view where NumPy gives one, else a new array."""
     result = function(source._array)
-    if np.may_share_memory(result, source._array):
-        return wrap(result, source._memory, source)
+    if result.base is source._array.base or result.base is source._array:
+        view = wrap(result, source._memory, source)
+        return view.copy() if copy else view
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
     return run(lambda: function(source._array))
 
 

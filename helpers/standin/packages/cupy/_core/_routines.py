@@ -13,31 +13,32 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
 # The first argument is a device array.
-ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere around array_split average
-broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum cumulative_prod
-cumulative_sum delete diag diagflat diagonal diff dsplit ediff1d expand_dims extract fill_diagonal
-flatnonzero flip fliplr flipud gradient histogram histogram2d histogramdd hsplit lexsort
-matrix_transpose max mean median min moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum
+ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere around array_split
+average broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum
+cumulative_prod cumulative_sum diag diagflat diagonal diff dsplit ediff1d expand_dims extract
+fill_diagonal flatnonzero flip fliplr flipud gradient histogram histogram2d histogramdd hsplit
+lexsort matrix_transpose max mean median min moveaxis nanargmax nanargmin nancumprod nancumsum
 nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero packbits pad partition
-percentile permute_dims prod ptp putmask quantile ravel real_if_close repeat reshape resize roll
-rollaxis rot90 round searchsorted sort sort_complex split squeeze std sum swapaxes
-take take_along_axis tile trace transpose trapezoid tril tril_indices_from trim_zeros triu
-triu_indices_from unique unique_all unique_counts unique_inverse unique_values unpackbits unwrap
-vander var vsplit bincount digitize interp append fix i0 sinc poly polyfit roots""".split()
+percentile permute_dims prod ptp putmask quantile ravel real_if_close repeat reshape roll rollaxis
+rot90 round searchsorted sort sort_complex split squeeze std sum swapaxes take take_along_axis
+tile trace transpose trapezoid tril tril_indices_from trim_zeros triu triu_indices_from unique
+unique_all unique_counts unique_inverse unique_values unpackbits unwrap vander var vsplit bincount
+digitize interp fix i0 sinc poly polyfit roots""".split()
 # Both leading arguments are.
-ARRAYS = """dot vdot inner outer tensordot kron matmul cross convolve correlate in1d isin intersect1d
-setdiff1d setxor1d union1d array_equal array_equiv polyadd polysub polymul polyval choose""".split()
+ARRAYS = """dot vdot inner outer tensordot kron matmul cross convolve correlate in1d isin
+intersect1d setdiff1d setxor1d union1d array_equal array_equiv polyadd polysub polymul polyval
+choose""".split()
 # A sequence of arrays comes first, or arrays and scalars mixed.
-MIXED = """concatenate concat stack vstack hstack dstack column_stack atleast_1d atleast_2d atleast_3d
-broadcast_arrays where isclose allclose einsum select ix_ angle real imag iscomplex isreal isneginf
-isposinf block insert""".split()
+MIXED = """concatenate concat stack vstack hstack dstack column_stack atleast_1d atleast_2d
+atleast_3d broadcast_arrays where isclose allclose einsum select ix_ angle real imag iscomplex
+isreal isneginf isposinf block insert append delete resize nan_to_num""".split()
 # The answer is a host value.
-HOST = """ndim shape size result_type can_cast min_scalar_type promote_types broadcast_shapes isscalar
-iscomplexobj isrealobj isfortran may_share_memory shares_memory array2string array_repr array_str
-typename""".split()
+HOST = """ndim shape size result_type can_cast min_scalar_type promote_types broadcast_shapes
+isscalar iscomplexobj isrealobj isfortran may_share_memory shares_memory array2string array_repr
+array_str typename""".split()
 # How many elements the result has is known only after the work is done.
-WAITS = """argwhere nonzero flatnonzero unique unique_all unique_counts unique_inverse unique_values
-extract compress bincount histogram intersect1d setdiff1d setxor1d union1d delete
+WAITS = """argwhere nonzero flatnonzero unique unique_all unique_counts unique_inverse
+unique_values extract compress bincount histogram intersect1d setdiff1d setxor1d union1d delete
 trim_zeros""".split()
 _NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
 _KEEPS = {"quantile", "percentile", "median", "nanmedian"}  # of these CuPy has `overwrite_input`
@@ -47,10 +48,14 @@ ALIASES = {"row_stack": "vstack", "round_": "around", "product": "prod", "trapz"
 def _wrapped(name: str, function, arrays: int):
     """A NumPy function whose first ``arrays`` arguments must be device arrays."""
     try:
-        parameters = list(inspect.signature(function).parameters)
+        parameters = [
+            name
+            for name, parameter in inspect.signature(function).parameters.items()
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
     except ValueError:
         parameters = []
-    out_at = parameters.index("out") if "out" in parameters else None
+    out_at = parameters.index("out") if "out" in parameters[1:] else None
     waits = name in WAITS
 
     def wrapped(*args, **kwargs):
@@ -86,7 +91,18 @@ def _wrapping(function):
     return lambda a, indices, axis=None, out=None: function(a, indices, axis, out, "wrap")
 
 
+def _typed(function):
+    def search(a, axis=None, dtype=None, out=None, keepdims=False):
+        found = function(a, axis, keepdims=keepdims)
+        found = found if dtype is None else np.asarray(found).astype(dtype)
+        return found if out is None else np.copyto(out, found)
+
+    return search
+
+
 _SPECIAL = {
+    "argmax": _typed(np.argmax),
+    "argmin": _typed(np.argmin),
     "allclose": _boolean(np.allclose),
     "array_equal": _boolean(np.array_equal),
     "array_equiv": _boolean(np.array_equiv),
@@ -122,20 +138,25 @@ for _name in HOST:
     globals()[_name] = _host(_name)
 
 
-def copyto(dst, src, casting="same_kind", where=None) -> None:
+def copyto(dst, src, casting="same_kind", where=True) -> None:
     """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
-    if not isinstance(src, (ndarray, *SCALARS)):
-        raise unsupported(src)
-    source = src._array if isinstance(src, ndarray) else np.asarray(src)
-    if isinstance(src, ndarray) or isinstance(src, np.generic):
+    if isinstance(src, ndarray):
+        source = src._array
         fits = np.can_cast(source.dtype, dst.dtype, casting)
+    elif isinstance(src, SCALARS) or (isinstance(src, np.ndarray) and not src.ndim):
+        source = np.asarray(src)
+        weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
+        given = np.result_type(dst.dtype, src) if weak else source.dtype
+        fits = np.can_cast(given, dst.dtype, casting)
+        if weak and source.dtype.kind == "i":
+            source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
     else:
-        fits = np.can_cast(np.result_type(dst.dtype, src), dst.dtype, casting)
+        raise unsupported(src)
     if not fits:
         raise TypeError(
             f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
         )
-    mask = True if where is None else where._array
+    mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
     target = dst._array
 
     def work() -> None:

@@ -10,7 +10,7 @@ _local = threading.local()
 
 
 class Device:
-    """Device number ``device``, by default the current one; ``with Device(1):`` makes it current."""
+    """Device number ``device`` (default: the current one); ``with Device(1):`` makes it current."""
 
     def __init__(self, device: int | Device | None = None):
         if device is None:

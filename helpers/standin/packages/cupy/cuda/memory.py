@@ -1,7 +1,7 @@
 """Memory as CuPy hands it out, kept in host memory between two guard zones.
 
-Every array lives in a ``Memory``: its bytes lie between zones filled with a known pattern, so that a
-kernel which writes past either end is found out (``Memory.damage``). The pool keeps the books that
+Every array lives in a ``Memory``: its bytes lie between zones filled with a known pattern, so
+that a kernel which writes past either end is found out (``Memory.damage``). The pool keeps the books that
 CuPy's pool keeps: sizes rounded up to 512 bytes, blocks split and merged, freed blocks kept.
 """
 
@@ -75,8 +75,8 @@ def round_up(size: int) -> int:
 class Memory:
     """``size`` bytes on the current device, between guard zones.
 
-    ``payload`` is a uint8 array of the bytes, ``ptr`` its address. ``given_back``, if set, is called
-    when the memory is no longer used.
+    ``payload`` is a uint8 array of the bytes, ``ptr`` its address. ``given_back``, if set, is
+    called when the memory is no longer used.
     """
 
     given_back = None

@@ -67,7 +67,7 @@ class PlanCache:
     def __repr__(self) -> str:
         limits = ["(unlimited)" if n < 0 else str(n) for n in (self._size, self._memsize)]
         lines = [
-            f"------------- FFT plan cache of the CPU stand-in (device {self._device}) -------------",
+            f"---------- FFT plan cache of the CPU stand-in (device {self._device}) ----------",
             f"cache enabled? {self._size != 0}",
             f"current / max size   : {len(self._plans)} / {limits[0]} (counts)",
             f"current / max memsize: 0 / {limits[1]} (bytes)",

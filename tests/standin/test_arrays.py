@@ -1,0 +1,451 @@
+"""Arrays of the stand-in against NumPy, and against CuPy's documented differences from NumPy."""
+
+import copy
+import operator
+import pickle
+
+import cupy as cp
+import cupyx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+DTYPES = [np.dtype(c) for c in "?bhilBHILefdFD"]
+NUMBERS = [d for d in DTYPES if d.kind in "iuf"]
+few = settings(max_examples=60, deadline=None)
+
+
+def values(dtype, shape):
+    """Numbers of any dtype that no operation below overflows on."""
+    return np.random.default_rng(sum(shape)).integers(0, 5, shape).astype(dtype)
+
+
+@st.composite
+def views(draw, dtypes=DTYPES):
+    """A NumPy array and how it is laid out: sliced, reversed or transposed."""
+    dtype = draw(st.sampled_from(dtypes))
+    shape = draw(hnp.array_shapes(min_dims=0, max_dims=3, max_side=5))
+    array = values(dtype, tuple(2 * n for n in shape))
+    steps = draw(st.tuples(*(st.sampled_from([1, 2, -1]) for _ in shape)))
+    view = array[(*(slice(None, None, s) for s in steps), ...)]
+    return view.transpose(draw(st.permutations(range(view.ndim))))
+
+
+def on_device(view):
+    """The same view of the same base array, made by the stand-in's own slicing."""
+    base = view if view.base is None else view.base
+    device = cp.asarray(base)
+    assert np.array_equal(device.get(), base)
+    offset = view.ctypes.data - base.ctypes.data
+    return cp.ndarray(view.shape, view.dtype, device.data + offset, view.strides)
+
+
+def same(ours, theirs, exact=True):
+    assert isinstance(ours, cp.ndarray)
+    theirs = np.asarray(theirs)
+    assert ours.shape == theirs.shape
+    assert ours.dtype == theirs.dtype
+    if exact:
+        np.testing.assert_array_equal(ours.get(), theirs)
+    else:
+        np.testing.assert_allclose(ours.get(), theirs, rtol=1e-3)
+
+
+@few
+@given(views())
+def test_layout_is_numpys(a):
+    ours = on_device(a)
+    same(ours, a)
+    assert ours.strides == a.strides
+    assert ours.flags.c_contiguous == a.flags.c_contiguous
+    assert ours.flags.f_contiguous == a.flags.f_contiguous
+    same(ours.T, a.T)
+    same(ours.copy(), a)
+    same(ours.ravel(), a.ravel())
+    assert ours.copy().flags.c_contiguous
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "truediv", "lt", "eq"])
+@few
+@given(a=views(), b=views())
+def test_binary_operators_broadcast_and_promote(name, a, b):
+    operation = getattr(operator, name)
+    try:
+        with np.errstate(all="ignore"):
+            expected = operation(a, b)
+    except ValueError:
+        with pytest.raises(ValueError, match="operands could not be broadcast together"):
+            operation(on_device(a), on_device(b))
+        return
+    ours = operation(on_device(a), on_device(b))
+    same(ours, expected)
+    assert ours.flags.c_contiguous
+
+
+@few
+@given(a=views(NUMBERS), scalar=st.sampled_from([2, 2.5, np.float32(3), np.int16(2), True]))
+def test_scalars_promote_as_in_numpy_2(a, scalar):
+    same(on_device(a) * scalar, a * scalar)
+    same(scalar + on_device(a), scalar + a)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "argmax", "any", "cumsum"])
+@few
+@given(a=views(NUMBERS), data=st.data())
+def test_reductions(name, a, data):
+    axis = data.draw(st.sampled_from([None, *range(a.ndim)]))
+    with np.errstate(all="ignore"):
+        expected = getattr(a, name)(axis=axis)
+    same(getattr(on_device(a), name)(axis=axis), expected, exact=False)
+    same(getattr(cp, name)(on_device(a), axis=axis), expected, exact=False)
+
+
+@few
+@given(a=views(), data=st.data())
+def test_basic_indexing_gives_views(a, data):
+    index = data.draw(hnp.basic_indices(a.shape, allow_newaxis=True))
+    ours = on_device(a)
+    picked = ours[index]
+    same(picked, a[index])
+    if picked.size:
+        picked[...] = 1
+        assert bool((ours[index] == 1).all())
+
+
+@few
+@given(a=views(), data=st.data())
+def test_index_arrays_give_copies(a, data):
+    if not a.ndim:
+        return
+    index = data.draw(
+        hnp.integer_array_indices(a.shape, result_shape=hnp.array_shapes(max_dims=2, max_side=4))
+    )
+    ours = on_device(a)
+    same(ours[tuple(cp.asarray(i) for i in index)], a[index])
+    same(ours[index], a[index])  # NumPy arrays may index
+    mask = a.astype(bool)
+    same(ours[cp.asarray(mask)], a[mask])
+
+
+@few
+@given(a=views(NUMBERS), dtype=st.sampled_from(DTYPES), order=st.sampled_from("CFK"))
+def test_astype(a, dtype, order):
+    ours = on_device(a).astype(dtype, order=order)
+    same(ours, a.astype(dtype))
+    assert ours.flags.f_contiguous or order != "F"
+    assert ours.flags.c_contiguous or order != "C"
+
+
+IMPLICIT = (
+    "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy "
+    "array explicitly."
+)
+NUMPY = "Unsupported type <class 'numpy.ndarray'>"
+LIST = "Unsupported type <class 'list'>"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "error", "message"),
+    [
+        (lambda a, h: np.asarray(a), TypeError, IMPLICIT),
+        (lambda a, h: np.array(a), TypeError, IMPLICIT),
+        (lambda a, h: a + h, TypeError, NUMPY),
+        (lambda a, h: h + a, TypeError, NUMPY),
+        (lambda a, h: h < a, TypeError, NUMPY),
+        (lambda a, h: cp.sin(h), TypeError, NUMPY),
+        (lambda a, h: cp.sum(h), TypeError, NUMPY),
+        (lambda a, h: cp.where(h, a, a), TypeError, NUMPY),
+        (lambda a, h: cp.concatenate([a, h]), TypeError, NUMPY),
+        (lambda a, h: cp.dot(a, h), TypeError, NUMPY),
+        (lambda a, h: cp.copyto(a, h), TypeError, NUMPY),
+        (lambda a, h: cp.add([1.0], a), TypeError, LIST),
+        (lambda a, h: cp.add(a, a, out=h), TypeError, "Output arguments type must be cupy.ndarray"),
+        (lambda a, h: cp.add(a, a, cp.empty(5)), ValueError, "operands could not be broadcast"),
+        (
+            lambda a, h: a.__setitem__(slice(0, 3), h[:3]),
+            ValueError,
+            "non-scalar numpy.ndarray cannot be used for fill",
+        ),
+        (lambda a, h: a.fill(cp.ones(4)), ValueError, "non-scalar cupy.ndarray cannot be used"),
+        (lambda a, h: a[4], IndexError, "Index 4 is out of bounds for axis 0 with size 4"),
+        (lambda a, h: a[0, 0], IndexError, "too many indices for array: array is 1-dimensional"),
+        (lambda a, h: a[1.5], IndexError, "only integers, slices"),
+        (lambda a, h: a[cp.ones(4)], IndexError, "arrays used as indices must be of integer or"),
+        (lambda a, h: cp.zeros(3, object), ValueError, "Unsupported dtype object"),
+        (lambda a, h: cp.array(["a"]), ValueError, "Unsupported dtype <U1"),
+        (lambda a, h: cp.empty(-1), ValueError, "Negative dimensions are not allowed"),
+        (lambda a, h: bool(a), ValueError, "The truth value of an array with more than one"),
+        (lambda a, h: a.item(), ValueError, "can only convert an array of size 1"),
+        (lambda a, h: iter(a[0]), TypeError, "iteration over a 0-d array"),
+        (lambda a, h: len(a[0]), TypeError, "len() of unsized object"),
+        (lambda a, h: a.set(h.astype("f")), TypeError, "float32 array cannot be set to float64"),
+        (lambda a, h: a.set([1]), TypeError, "Only numpy.ndarray can be set to cupy.ndarray"),
+        (lambda a, h: a.get(out=h[:3]), ValueError, "Shape mismatch. Expected shape: (4,)"),
+        (lambda a, h: a.astype(int, casting="safe"), TypeError, "casting is not supported yet"),
+        (lambda a, h: a.sum(where=a > 1), TypeError, "unexpected keyword argument 'where'"),
+        (lambda a, h: cp.add(a, a, where=a > 1), TypeError, "Wrong arguments"),
+        (lambda a, h: cp.sin(a, a, a), TypeError, "Wrong number of arguments for 'cupy_sin'."),
+        (lambda a, h: cp.maximum.reduce(a), NotImplementedError, "`cupy_maximum.reduce` is not"),
+        (lambda a, h: a.__dlpack__(), NotImplementedError, "DLPack"),
+        (lambda a, h: hash(a), TypeError, "unhashable type"),
+    ],
+)
+def test_mistakes_raise_as_in_cupy(mistake, error, message):
+    with pytest.raises(error) as caught:
+        mistake(cp.arange(4.0), np.arange(4.0))
+    assert message in str(caught.value)
+
+
+def test_output_of_the_wrong_shape_or_type():
+    with pytest.raises(ValueError, match="Out shape is mismatched"):
+        cp.add(cp.ones(3), 1, cp.ones(1))
+    with pytest.raises(TypeError, match="Cannot cast output operand from dtype"):
+        whole = cp.arange(3)
+        whole += 0.5
+
+
+def test_results_are_0d_arrays_never_scalars():
+    a = cp.arange(6.0).reshape(2, 3)
+    for result in (a.sum(), a[1, 2], a.max(), a.argmax(), cp.dot(a[0], a[0]), cp.allclose(a, a)):
+        assert type(result) is cp.ndarray
+        assert result.shape == ()
+    element = a[1, 2]
+    element[...] = 9
+    assert float(a[1, 2]) == 9
+    assert int(a.sum()) == 19
+    assert [float(x) for x in a[0]] == [0, 1, 2]
+
+
+def test_index_arrays_out_of_range_wrap():
+    a = cp.arange(5)
+    assert a[cp.array([5, 7, -6])].tolist() == [0, 2, 4]
+    a[np.array([6])] = 10
+    assert int(a[1]) == 10
+    assert cp.take(a, cp.array([9])).tolist() == [4]
+
+
+def test_host_arrays_may_be_assigned_through_an_index_array():
+    a = cp.zeros(4)
+    a[cp.array([0, 2])] = np.array([1.0, 2.0])
+    assert a.tolist() == [1, 0, 2, 0]
+    a[:2] = np.float32(5)
+    a[-1] = np.array(7)
+    assert a.tolist() == [5, 5, 2, 7]
+
+
+def test_numpys_functions_dispatch():
+    a = cp.arange(3.0)
+    same(np.sin(a), np.sin(np.arange(3.0)))
+    same(np.sum(a), np.float64(3))
+    same(np.float32(2) * a, 2 * np.arange(3.0))
+    same(np.fft.fft(a), np.fft.fft(np.arange(3.0)))
+    same(np.linalg.norm(a), np.linalg.norm(np.arange(3.0)))
+    same(np.add.reduce(a), np.float64(3))
+    assert cp.get_array_module(a) is cp
+    assert cp.get_array_module(np.ones(3), 1) is np
+
+
+def test_a_partner_that_opted_out_of_numpys_dispatch_gets_the_reflected_call():
+    class Partner:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "reflected"
+
+    assert cp.ones(2) + Partner() == "reflected"
+
+
+def test_device_and_host_never_share_memory():
+    host = np.zeros(3)
+    device = cp.asarray(host)
+    host[:] = 1
+    back = device.get()
+    assert back.tolist() == [0, 0, 0]
+    back[:] = 2
+    assert device.tolist() == [0, 0, 0]
+
+
+def test_views_share_memory_and_know_their_base():
+    a = cp.zeros((2, 3))
+    row = a[1]
+    row += 1
+    assert a.sum() == 3
+    assert row.base is a and row[1:].base is a and a.base is None
+    assert row.data.ptr == a.data.ptr + 24
+    assert cp.may_share_memory(a, row)
+    assert cp.asarray(a) is a and cp.array(a) is not a
+
+
+def test_in_place_operators_write_in_place():
+    a = cp.arange(4)
+    alias = a
+    pointer = a.data.ptr
+    a += 1
+    a *= cp.array([1, 2, 3, 4])
+    a -= 1
+    a //= 2
+    a **= 2
+    assert a is alias and a.data.ptr == pointer
+    assert a.tolist() == [0, 1, 16, 49]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pickle_copy_and_repr(dtype):
+    a = cp.asarray(values(dtype, (3, 2)))
+    same(pickle.loads(pickle.dumps(a)), a.get())
+    same(copy.copy(a), a.get())
+    same(copy.deepcopy(a), a.get())
+    assert repr(a) == repr(a.get())
+    assert str(a) == str(a.get())
+
+
+def test_new_memory_is_not_zero():
+    assert np.isnan(cp.empty(3).get()).all()
+    assert np.isnan(cp.empty(3, "F").get()).all()
+    assert (cp.empty(100, "i").get() == np.int32(-1515870811)).all()
+    assert cp.empty(3, bool).get().all()
+    assert cp.empty_like(cp.zeros((2, 2), "f")).dtype == np.float32
+
+
+def test_no_numpy_warning_about_arithmetic(recwarn):
+    a = cp.array([0.0, -1.0, 1e308])
+    (1 / a, cp.log(a), a * a, a.astype(int))
+    assert not recwarn.list
+
+
+FUNCTIONS = [
+    "concatenate([a, b])",
+    "stack([a, b], axis=1)",
+    "where(a > 2, a, -1)",
+    "einsum('ij,kj->ik', a, b)",
+    "tensordot(a, b, axes=([0, 1], [0, 1]))",
+    "matmul(a, b.T)",
+    "dot(a, b.T)",
+    "outer(a, b)",
+    "take_along_axis(a, xp.argsort(a, axis=1), axis=1)",
+    "clip(a, 1, 3)",
+    "percentile(a, [10, 50])",
+    "pad(a, 1)",
+    "roll(a, 1, axis=0)",
+    "flip(a)",
+    "broadcast_to(a[0], (4, 5))",
+    "meshgrid(a[0], b[0])[1]",
+    "unique(a)",
+    "nonzero(a > 2)[0]",
+    "searchsorted(xp.sort(a[0]), b[0])",
+    "bincount(a[0].astype(int))",
+    "histogram(a, bins=4)[0]",
+    "cov(a)",
+    "tril(a[:, :3])",
+    "diag(a[0])",
+    "eye(3, k=1)",
+    "linspace(0, 1, 7)",
+    "arange(2, 9, 2)",
+    "full((2, 2), 7)",
+    "full_like(a, 3)",
+    "linalg.norm(a, axis=1)",
+    "linalg.solve(a[:, :3] + 9 * xp.eye(3), b[:, 0])",
+    "linalg.svd(a)[1]",
+    "linalg.qr(a)[1]",
+    "linalg.cholesky(xp.eye(3) * 4)",
+    "linalg.eigh(a @ a.T)[0]",
+    "fft.fft(a)",
+    "fft.irfft(xp.fft.rfft(a))",
+    "fft.fftfreq(8, 0.5)",
+    "fft.fftshift(a)",
+    "ix_([0, 1], [2])[0]",
+    "mgrid[0:3, 0:2]",
+    "logaddexp(a, b)",
+    "nan_to_num(a / 0)",
+    "median(a, axis=0)",
+    "std(a, axis=1)",
+    "argmin(a, axis=1)",
+    "convolve(a[0], b[0])",
+    "interp(xp.linspace(0, 4, 9), xp.arange(5.0), a[0])",
+    "gradient(a[0])",
+    "count_nonzero(a)",
+]
+
+
+@pytest.mark.parametrize("expression", FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_functions_agree_with_numpy(expression, dtype):
+    def evaluate(xp):
+        rng = np.random.default_rng(3)
+        a, b = (xp.asarray(rng.integers(0, 5, (3, 5)).astype(dtype)) for _ in "ab")
+        prefix = "" if expression.startswith("xp.") else "xp."
+        with np.errstate(all="ignore"):
+            return eval(prefix + expression, {"xp": xp, "a": a, "b": b})
+
+    expected = np.asarray(evaluate(np))
+    ours = evaluate(cp)
+    assert isinstance(ours, cp.ndarray)
+    assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(ours.get(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_functions_that_write():
+    a = cp.zeros((2, 3))
+    cp.copyto(a, 2)
+    cp.put(a, cp.array([0, 7]), 5)  # 7 wraps to 1
+    cp.put_along_axis(a, cp.array([[2], [2]]), 9, axis=1)
+    assert a.tolist() == [[5, 5, 9], [2, 2, 9]]
+    cp.fill_diagonal(a, 1)
+    a.sort(axis=1)
+    assert a.tolist() == [[1, 5, 9], [1, 2, 9]]
+    total = cp.empty(())
+    assert cp.sum(a, out=total) is total and float(total) == 27
+    a.flat[1] = 0
+    assert a[0].tolist() == [1, 0, 9]
+
+
+def test_repeated_indices_are_all_added():
+    a = cp.zeros(3)
+    cupyx.scatter_add(a, cp.array([0, 0, 2]), 1)
+    cp.add.at(a, cp.array([2, 2]), cp.array([1.0, 1.0]))
+    assert a.tolist() == [2, 0, 3]
+    cupyx.scatter_max(a, cp.array([0, 0]), cp.array([7.0, 5.0]))
+    assert a.tolist() == [7, 0, 3]
+
+
+def test_ufuncs():
+    a = cp.arange(1.0, 4.0)
+    assert repr(cp.add) == "<ufunc 'cupy_add'>"
+    assert cp.multiply.outer(a, a).shape == (3, 3)
+    assert cp.add.accumulate(a).tolist() == [1, 3, 6]
+    quotient, rest = divmod(cp.array([7, -7]), 4)
+    assert quotient.tolist() == [1, -2] and rest.tolist() == [3, 1]
+    assert cp.add(a, a, dtype="f").dtype == np.float32
+    same(cupyx.rsqrt(a), 1 / np.sqrt(np.arange(1.0, 4.0)))
+    assert (cp.array([1, 2, -1]) ** cp.array([-1, -1, -3])).tolist() == [1, 0, -1]
+
+
+def test_save_and_load(tmp_path):
+    a = cp.arange(6).reshape(2, 3)
+    cp.save(tmp_path / "a.npy", a)
+    same(cp.load(tmp_path / "a.npy"), a.get())
+    cp.savez(tmp_path / "b.npz", x=a)
+    same(cp.load(tmp_path / "b.npz")["x"], a.get())
+
+
+def test_missing_names():
+    with pytest.raises(NotImplementedError, match=r"cupy\.vectorize is not covered.*COVERED"):
+        cp.vectorize(abs)
+    with pytest.raises(NotImplementedError, match=r"cupyx\.scipy"):
+        cupyx.scipy  # noqa: B018
+    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.nccl"):
+        cp.cuda.nccl  # noqa: B018
+    with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'no_such_name'"):
+        cp.no_such_name  # noqa: B018
+    assert not hasattr(cp, "__wrapped__")
+
+
+def test_it_says_what_it_is(capsys):
+    assert cp.is_standin is True
+    assert cp.is_available() is False and cp.cuda.is_available() is False
+    assert cp.__version__.endswith("+standin")
+    cp.show_config()
+    assert "CPU stand-in, no GPU" in capsys.readouterr().out
+    assert cp.cuda.runtime.getDeviceProperties(0)["name"] == b"CPU stand-in (no GPU)"

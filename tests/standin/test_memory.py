@@ -1,0 +1,173 @@
+"""Memory: guard zones, the pool's books, allocators, pinned memory."""
+
+import gc
+
+import cupy as cp
+import cupyx
+import numpy as np
+import pytest
+from cupy.cuda import memory
+
+
+@pytest.fixture
+def pool():
+    """A fresh pool as the allocator."""
+    fresh = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(fresh.malloc):
+        yield fresh
+    gc.collect()
+
+
+def test_the_books_of_the_pool(pool):
+    a = cp.zeros(100, np.float32)
+    assert (a.nbytes, pool.used_bytes(), pool.total_bytes(), pool.n_free_blocks()) == (
+        400,
+        512,
+        512,
+        0,
+    )
+    b = cp.zeros(513, np.uint8)
+    assert pool.used_bytes() == 512 + 1024
+    view = a[2:]
+    del a
+    assert pool.used_bytes() == 512 + 1024, "a view keeps its memory"
+    del view
+    assert (pool.used_bytes(), pool.total_bytes(), pool.free_bytes()) == (1024, 1536, 512)
+    assert pool.n_free_blocks() == 1
+    c = cp.empty(64)  # 512 bytes: the free block again
+    assert (pool.total_bytes(), pool.n_free_blocks()) == (1536, 0)
+    del b, c
+    pool.free_all_blocks()
+    assert (pool.used_bytes(), pool.total_bytes(), pool.n_free_blocks()) == (0, 0, 0)
+
+
+def test_blocks_are_split_and_merged(pool):
+    large = pool.malloc(4096)
+    del large
+    parts = [pool.malloc(1024) for _ in range(3)]
+    assert (pool.used_bytes(), pool.total_bytes(), pool.n_free_blocks()) == (3072, 4096, 1)
+    pool.free_all_blocks()
+    assert pool.total_bytes() == 4096, "a part in use keeps its neighbours"
+    del parts[1]
+    assert pool.n_free_blocks() == 2
+    parts.clear()
+    assert (pool.used_bytes(), pool.n_free_blocks(), pool.total_bytes()) == (0, 1, 4096)
+
+
+def test_temporaries_return_to_the_pool(pool):
+    a = cp.ones(1000)
+    before = pool.used_bytes()
+    totals = []
+    for _ in range(6):
+        b = (a + 1) * 2 - a
+        assert float(b.sum()) == 3000
+        totals.append(pool.total_bytes())
+    assert len(set(totals[2:])) == 1
+    del b
+    assert pool.used_bytes() == before
+
+
+def test_limit(pool):
+    pool.set_limit(size=2048)
+    assert pool.get_limit() == 2048
+    kept = cp.zeros(128)
+    with pytest.raises(cp.cuda.memory.OutOfMemoryError) as caught:
+        cp.zeros(1000)
+    assert str(caught.value) == (
+        "Out of memory allocating 8,192 bytes (allocated so far: 1,024 bytes, limit set to: 2,048 "
+        "bytes)."
+    )
+    assert kept.sum() == 0
+
+
+def test_guard_zones_tell_where_a_write_went_astray():
+    a = cp.zeros(5, np.uint8)
+    held = a._memory
+    assert held.damage() is None
+    held._held[memory.GUARD + 5] = 0  # the byte just past the end
+    assert held.damage() == 5
+    held.repair()
+    assert held.damage() is None
+    held._held[memory.GUARD - 1] = 0
+    assert held.damage() == -1
+    held.repair()
+
+
+@pytest.mark.parametrize("make", [lambda: cp.ones(7) + 1, lambda: cp.concatenate([cp.ones(7)] * 2)])
+def test_results_of_functions_have_guard_zones(make):
+    result = make()
+    assert isinstance(result._memory, memory.Memory)
+    assert result._memory.size == result.nbytes
+    assert result.data.ptr % 512 == 0
+
+
+def test_memory_is_not_reused_while_a_captured_graph_writes_to_it():
+    source = cp.arange(4.0)
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        doubled = source * 2
+        result = doubled + 1
+        graph = stream.end_capture()
+    del doubled
+    gc.collect()
+    other = [cp.zeros(4) for _ in range(20)]
+    graph.launch()
+    assert result.tolist() == [1, 3, 5, 7]
+    assert all(float(x.sum()) == 0 for x in other)
+
+
+def test_memory_pointers():
+    a = cp.arange(8, dtype=np.int32)
+    pointer = a.data + 8
+    assert pointer.ptr == a.data.ptr + 8 and pointer.device == cp.cuda.Device(0)
+    b = cp.ndarray((3,), np.int32, pointer)
+    assert b.tolist() == [2, 3, 4]
+    pointer.memset(0, 4)
+    assert a.tolist() == [0, 1, 0, 3, 4, 5, 6, 7]
+    a.data.copy_from_device(cp.full(2, 9, np.int32).data, 8)
+    assert a[:2].tolist() == [9, 9]
+    host = np.array([5], np.int32)
+    a.data.copy_from_host(host.ctypes.data, 4)
+    (a.data + 28).copy_to_host(host.ctypes.data, 4)
+    assert int(a[0]) == 5 and int(host[0]) == 7
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="cudaErrorInvalidValue"):
+        pointer.memset(0, 100)
+
+
+def test_without_a_pool():
+    pool = cp.get_default_memory_pool()
+    cp.cuda.set_allocator(None)
+    try:
+        before = pool.used_bytes()
+        a = cp.ones(100)
+        assert pool.used_bytes() == before
+        assert float(a.sum()) == 100
+    finally:
+        cp.cuda.set_allocator(pool.malloc)
+
+
+def test_pinned_memory():
+    pool = cp.get_default_pinned_memory_pool()
+    pool.free_all_blocks()
+    a = cupyx.zeros_pinned((2, 3), np.float32)
+    a[1] = 4
+    assert float(cp.asarray(a).sum()) == 12
+    assert pool.n_free_blocks() == 0
+    del a
+    assert pool.n_free_blocks() == 1
+    block = cp.cuda.alloc_pinned_memory(16)
+    ours = np.frombuffer(block, np.int64)
+    ours[:] = 3
+    assert ours.ctypes.data == block.ptr
+
+
+def test_each_device_has_its_own_books(monkeypatch, pool):
+    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "2")
+    a = cp.zeros(64)
+    with cp.cuda.Device(1):
+        assert pool.used_bytes() == 0
+        b = cp.zeros(64)
+        assert pool.used_bytes() == 512
+        assert b.device.id == 1
+    assert a.device.id == 0
