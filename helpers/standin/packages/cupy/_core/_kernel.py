@@ -9,13 +9,16 @@ import ctypes
 import math
 import os
 import re
+import types
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cupy._core import raw
 from cupy._core._ndarray import ndarray
+from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
 from helpers.standin import compiler, translate
 
@@ -386,9 +389,16 @@ def numbered(text: str, label: str) -> str:
     return f'\n#line 1 "{label}"\n{text}\n#line 1 "generated code"\n' if text.strip() else text
 
 
-def split_headers(preamble: str) -> tuple[str, list[str]]:
-    """A preamble without the headers that the shim answers, and the shim's own in their place."""
-    code, headers = translate._headers(preamble, [])
+def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
+    """A preamble without the includes that the shim answers, and the shim's headers for them."""
+    try:
+        code, headers = translate._headers(preamble, compiler.parse_options(options).folders)
+    except translate.NoSuchHeader as missing:
+        message = (
+            f"{name}.cu, preamble({missing.line}): catastrophic error: could not open source file "
+            f'"{missing.header}"'
+        )
+        raise CompileException(message, preamble, name, options) from None
     return code, ["carray.h", *headers]
 
 
@@ -442,12 +452,26 @@ class Packing:
         return words
 
 
-def entry_point(library: ctypes.CDLL, name: str) -> Callable[[int], None]:
-    """A function of a generated source; it takes the address of the words."""
-    function = getattr(library, name)
-    function.argtypes = [ctypes.c_void_p]
-    function.restype = None
-    return function
+def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.ndarray], None]:
+    """The function ``standin_run`` of a generated source, to be called with the words.
+
+    A fault or a trap inside it is a RuntimeError, and what it prints comes out.
+    """
+    library = compiler.build(source, options=options, name=name)
+    address = ctypes.cast(library.standin_run, ctypes.c_void_p)
+
+    def run(words: np.ndarray) -> None:
+        _guarded(name, address, words.ctypes.data)
+
+    run.library = library  # keeps it loaded
+    return run
+
+
+def _guarded(name: str, function: ctypes.c_void_p, argument: int) -> None:
+    runtime = raw._runtime()
+    with raw._launch_lock:
+        code = runtime.standin_guard(function, ctypes.c_void_p(argument))
+        raw.Function._report(types.SimpleNamespace(name=name, _runtime=runtime), code | 256)
 
 
 def launch(

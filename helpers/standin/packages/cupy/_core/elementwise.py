@@ -15,11 +15,10 @@ from functools import partial
 
 import numpy as np
 
-from cupy._core import _kernel
+from cupy._core import _kernel, raw
 from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
 from cupy._core._ndarray import ndarray
 from cupy.cuda.driver import CUDADriverError
-from helpers.standin import compiler
 
 _PLANS = 256  # shapes remembered per kernel
 
@@ -110,6 +109,7 @@ class ElementwiseKernel:
         self.no_return = no_return
         self.return_tuple = return_tuple
         self.kwargs = kwargs
+        self.options = tuple(kwargs.get("options", ()))
         if any(p.name == "i" for p in self.params):
             raise ValueError("Can not use 'i' as a parameter name")
         self._cached_codes: dict[tuple, str] = {}
@@ -192,17 +192,13 @@ class ElementwiseKernel:
         return function
 
     def _compile(self, args: list[Argument], shape: tuple[int, ...], types: dict) -> Callable:
-        options = tuple(self.kwargs.get("options", ()))
-        prep, after = self.kwargs.get("loop_prep", ""), self.kwargs.get("after_loop", "")
+        around = self.kwargs.get("loop_prep", "") + self.kwargs.get("after_loop", "")
         kernel = self._code(_KERNEL, args, shape, types)
-        if prep or after or _kernel.names_threads(self.operation, self.preamble):
-            return _threaded(kernel, self.name, args, shape, options)
-        _kernel.check_by_nvrtc(kernel, options, self.name)
-        library = compiler.build(
-            self._code(_LOOP, args, shape, types), options=options, name=self.name
-        )
-        entry = _kernel.entry_point(library, "standin_run")
-        return lambda words, block_size: entry(words.ctypes.data)
+        if around or _kernel.names_threads(self.operation, self.preamble):
+            return _threaded(kernel, self.name, args, shape, self.options)
+        run = _kernel.compiled(self._code(_LOOP, args, shape, types), self.options, self.name)
+        _kernel.check_by_nvrtc(kernel, self.options, self.name)
+        return lambda words, block_size: run(words)
 
     def _code(self, template, args, shape, types, label=_kernel.numbered) -> str:
         """The source: CUDA C (``_KERNEL``) or the loop on the CPU (``_LOOP``)."""
@@ -214,7 +210,7 @@ class ElementwiseKernel:
                 references += f"    {const}{p.ctype} &{p.name} = {name}.at(_ind.get());\n"
         headers, preamble = [], self.preamble
         if template is _LOOP:
-            preamble, headers = _kernel.split_headers(preamble)
+            preamble, headers = _kernel.split_headers(preamble, self.name, self.options)
         return template.format(
             headers="".join(f'#include "{header}"\n' for header in headers),
             typedefs=_kernel.typedefs(types),
@@ -242,13 +238,9 @@ class ElementwiseKernel:
 
 def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> Callable:
     """Launch the CUDA C form with real blocks and threads, as a RawKernel is launched."""
-    from cupy._core import raw
-
     kernel = '#include "carray.h"\n' + kernel
     kernel += (
-        "#ifndef STANDIN_NVRTC\n"
-        "__device__ CArrayRecord &standin_record = carray_record;\n"
-        "#endif\n"
+        "#ifndef STANDIN_NVRTC\n__device__ CArrayRecord &standin_record = carray_record;\n#endif\n"
     )
     module = raw.Module(kernel, options, name=name)
     function = module.get_function(name)

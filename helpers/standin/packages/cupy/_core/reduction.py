@@ -16,7 +16,6 @@ from numpy.lib.array_utils import normalize_axis_index
 from cupy._core import _kernel
 from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
 from cupy._core._ndarray import ndarray
-from helpers.standin import compiler
 
 BLOCK_SIZE = 512  # partial results
 _PLANS = 256
@@ -169,7 +168,7 @@ class ReductionKernel:
         self.reduce_type = self.out_params[0].ctype if reduce_type is None else reduce_type
         self.reduce_dims = reduce_dims
         self.preamble = preamble
-        self.options = options
+        self.options = tuple(options)
         if _kernel.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
             raise NotImplementedError(
                 "the CPU stand-in has no threads inside a ReductionKernel; use a RawKernel"
@@ -269,14 +268,10 @@ class ReductionKernel:
         code = self._code(_KERNEL, args, in_shape, out_shape, types)
         function = self._functions.get(code)
         if function is None:
+            source = self._code(_LOOP, args, in_shape, out_shape, types)
+            function = _kernel.compiled(source, self.options, self.name)
             _kernel.check_by_nvrtc(code, self.options, self.name)
-            library = compiler.build(
-                self._code(_LOOP, args, in_shape, out_shape, types),
-                options=self.options,
-                name=self.name,
-            )
-            entry = _kernel.entry_point(library, "standin_run")
-            function = self._functions[code] = lambda words: entry(words.ctypes.data)
+            self._functions[code] = function
             arrays = tuple(a.dtype.char for a in args if isinstance(a, View))
             self._cached_codes.setdefault(arrays, code)
         return function
@@ -299,7 +294,7 @@ class ReductionKernel:
                 outputs.append(f"      {p.ctype} &{p.name} = {name}.at(_out_ind.get());\n")
         headers, preamble = [], self.preamble
         if template is _LOOP:
-            preamble, headers = _kernel.split_headers(preamble)
+            preamble, headers = _kernel.split_headers(preamble, self.name, self.options)
         return template.format(
             headers="".join(f'#include "{header}"\n' for header in headers),
             typedefs=_kernel.typedefs(types),
