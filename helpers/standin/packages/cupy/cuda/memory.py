@@ -1,8 +1,9 @@
 """Memory as CuPy hands it out, kept in host memory between two guard zones.
 
 Every array lives in a ``Memory``: its bytes lie between zones filled with a known pattern, so
-that a kernel which writes past either end is found out (``Memory.damage``). The pool keeps the books that
-CuPy's pool keeps: sizes rounded up to 512 bytes, blocks split and merged, freed blocks kept.
+that a kernel which writes past either end is found out (``Memory.damage``). The pool keeps the
+books that CuPy's pool keeps: sizes rounded up to 512 bytes, blocks split and merged, freed blocks
+kept.
 """
 
 from __future__ import annotations
