@@ -37,7 +37,8 @@ UNSUPPORTED = (
 # A thread that names one of these may have to wait, so each needs a stack of its own.
 WAITS = re.compile(r"__sync\w+|\w+_sync\b|__activemask|\bcooperative_groups\b")
 # A thread that names one of these may wait for a thread of another block.
-SPINS = re.compile(r"\bvolatile\b|\b__nanosleep\b|\bwhile\s*\([^;{]*\batomic\w+\s*\(")
+_BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
+SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
 SPIN_MACRO = "#define while(...) while (standin_spin(), (__VA_ARGS__))"
 
 _LEXEME = re.compile(
@@ -47,7 +48,7 @@ _LEXEME = re.compile(
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _EXTERN_C = re.compile(r'\bextern\s+"C"')
 _SHARED_ARRAY = re.compile(
-    r"\bextern\s+__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
+    r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
 )
 _ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__|__block_size__)\s*\((?:[^()]|\([^()]*\))*\)"
 _KERNEL = re.compile(
@@ -173,7 +174,7 @@ def _shared_array(match: re.Match) -> str:
         "",
         match[1],
     )
-    kind = kind.strip() + (" volatile" if "volatile" in match[1] else "")
+    kind = kind.strip() + (" volatile" if "volatile" in match[0] else "")
     lines = "\n" * match[0].count("\n")
     return (
         f"{kind} *const &{match[2]} = "

@@ -92,8 +92,12 @@ def test_counting_barriers():
 # ---- shuffles ------------------------------------------------------------------------------------
 
 SHUFFLES = {
-    "__shfl_sync(m, x[t], t + 3, width)": lambda lane, width: lane // width * width + (lane + 3) % width,
-    "__shfl_up_sync(m, x[t], 3, width)": lambda lane, width: lane - 3 if lane % width >= 3 else lane,
+    "__shfl_sync(m, x[t], t + 3, width)": lambda lane, width: (
+        lane // width * width + (lane + 3) % width
+    ),
+    "__shfl_up_sync(m, x[t], 3, width)": lambda lane, width: (
+        lane - 3 if lane % width >= 3 else lane
+    ),
     "__shfl_down_sync(m, x[t], 3, width)": lambda lane, width: (
         lane + 3 if lane % width + 3 < width else lane
     ),

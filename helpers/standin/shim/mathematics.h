@@ -2,49 +2,16 @@
 // none either, and the C++ ones would bring overloads of their own.
 #pragma once
 
-template <class T>
-struct StandinInteger {};
-#define STANDIN_INTEGER(type)          \
-    template <>                        \
-    struct StandinInteger<type> {      \
-        typedef double real;           \
-    };
-STANDIN_INTEGER(bool)
-STANDIN_INTEGER(char)
-STANDIN_INTEGER(signed char)
-STANDIN_INTEGER(unsigned char)
-STANDIN_INTEGER(short)
-STANDIN_INTEGER(unsigned short)
-STANDIN_INTEGER(int)
-STANDIN_INTEGER(unsigned int)
-STANDIN_INTEGER(long)
-STANDIN_INTEGER(unsigned long)
-STANDIN_INTEGER(long long)
-STANDIN_INTEGER(unsigned long long)
-
-// name(double), namef(float) of the C library, and name for float and for integers.
-#define STANDIN_MATH1(name)                                     \
-    extern "C" double name(double);                             \
-    extern "C" float name##f(float);                            \
-    inline float name(float x) { return name##f(x); }           \
-    template <class T>                                          \
-    inline typename StandinInteger<T>::real name(T x) {         \
-        return name((double)x);                                 \
-    }
-#define STANDIN_MATH2(name)                                              \
-    extern "C" double name(double, double);                              \
-    extern "C" float name##f(float, float);                              \
-    inline float name(float x, float y) { return name##f(x, y); }        \
-    inline double name(double x, float y) { return name(x, (double)y); } \
-    inline double name(float x, double y) { return name((double)x, y); } \
-    template <class T>                                                   \
-    inline typename StandinInteger<T>::real name(T x, double y) {        \
-        return name((double)x, y);                                       \
-    }                                                                    \
-    template <class T>                                                   \
-    inline typename StandinInteger<T>::real name(double x, T y) {        \
-        return name(x, (double)y);                                       \
-    }
+// name(double), namef(float) of the C library, and name for float. As with NVRTC, an integer argument
+// is ambiguous.
+#define STANDIN_MATH1(name)              \
+    extern "C" double name(double);      \
+    extern "C" float name##f(float);     \
+    inline float name(float x) { return name##f(x); }
+#define STANDIN_MATH2(name)                      \
+    extern "C" double name(double, double);      \
+    extern "C" float name##f(float, float);      \
+    inline float name(float x, float y) { return name##f(x, y); }
 // Functions that CUDA has and the C library has not: a body for double, used for float as well.
 #define STANDIN_OWN1(name, expression)                                     \
     inline double name(double x) { return expression; }                    \

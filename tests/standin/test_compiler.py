@@ -1,0 +1,161 @@
+"""Finding a compiler, the cache, options, and messages."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from cupy.cuda.compiler import CompileException
+
+from helpers.standin import compiler
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / "cache"))
+    compiler._precompiled.cache_clear()
+    yield tmp_path / "cache"
+    compiler._precompiled.cache_clear()
+
+
+def answer(library):
+    library.answer.restype = ctypes.c_double
+    return library.answer()
+
+
+def test_the_shim_is_there_without_an_include():
+    library = compiler.build('extern "C" double answer() { return max(3, 5) + rsqrt(0.25); }')
+    assert answer(library) == 7
+
+
+def test_a_source_is_compiled_once(cache, monkeypatch):
+    source = 'extern "C" double answer() { return 42; }'
+    assert answer(compiler.build(source)) == 42
+    monkeypatch.setattr(compiler, "_make", lambda *a: pytest.fail("compiled again"))
+    assert answer(compiler.build(source)) == 42
+
+
+@pytest.mark.parametrize("change", ["source", "options", "compiler", "shim"])
+def test_a_change_makes_another_library(cache, monkeypatch, change):
+    source = 'extern "C" double answer() { return N; }'
+    compiler.build(source, options=("-DN=1",))
+    before = set(cache.glob("*.so"))
+    options = ("-DN=2",) if change == "options" else ("-DN=1",)
+    if change == "source":
+        source += " "
+    elif change == "compiler":
+        found = compiler.find_compiler()
+        newer = compiler.Compiler(found.command, found.family, found.version + "1")
+        monkeypatch.setattr(compiler, "find_compiler", lambda: newer)
+    elif change == "shim":
+        monkeypatch.setattr(compiler, "_shim_hash", lambda: "another")
+    library = compiler.build(source, options=options)
+    assert answer(library) == (2 if change == "options" else 1)
+    assert set(cache.glob("*.so")) > before
+
+
+def test_a_failed_compilation_leaves_nothing(cache):
+    with pytest.raises(CompileException):
+        compiler.build("this is not C++")
+    assert not [p for p in cache.iterdir() if p.suffix == ".so" and "runtime" not in p.name]
+    assert not list(cache.glob("making-*"))
+
+
+def test_several_processes_at_once(cache):
+    code = (
+        "import ctypes, helpers.standin as s; s.install()\n"
+        "from helpers.standin import compiler\n"
+        "f = compiler.build('extern \"C\" double answer() { return 17; }').answer\n"
+        "f.restype = ctypes.c_double; assert f() == 17"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HELPERS_CACHE": str(cache)}
+
+    def run(_):
+        return subprocess.run([sys.executable, "-c", code], env=environment).returncode
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(run, range(3))) == [0, 0, 0]
+    assert len([p for p in cache.glob("*.so") if "runtime" not in p.name]) == 1
+
+
+def test_options():
+    parsed = compiler.parse_options(
+        (
+            "-DN=3",
+            "-D",
+            "M",
+            "--define-macro=F(x)=x+1",
+            "-UN",
+            "-I/some/where",
+            "--std=c++20",
+            "--use_fast_math",
+            "-arch=sm_80",
+            "-lineinfo",
+        )  # fmt: skip
+    )
+    assert parsed.arguments == ("-std=c++20", "-I/some/where")
+    assert parsed.folders == ("/some/where",)
+    assert parsed.definitions == (
+        "#define N 3",
+        "#define M 1",
+        "#define F(x) x+1",
+        "#undef N",
+    )
+    assert compiler.parse_options(("-std=c++11",)).arguments == ("-std=c++17",)
+
+
+def test_definitions_do_not_reach_the_shim():
+    library = compiler.build(
+        'extern "C" T answer() { return x; }', options=("-DT=double", "-Dx=2.5")
+    )
+    assert answer(library) == 2.5
+
+
+def test_messages_have_the_lines_of_the_source():
+    source = '\nextern "C" double answer() {\n    return one\n      + two;\n}'
+    for pch in (True, False):
+        with pytest.raises(CompileException) as caught:
+            compiler.build(source, name="sum", pch=pch, options=("-DA=1", "-DB=2"))
+        assert "sum.cu(3): error: 'one' was not declared" in str(caught.value)
+        assert "sum.cu(4): error: 'two' was not declared" in str(caught.value)
+        assert str(caught.value).endswith('2 errors detected in the compilation of "sum.cu".\n')
+
+
+def test_messages_that_are_not_understood_are_kept():
+    assert compiler.readable("ld: something else", "k") == "ld: something else"
+
+
+def test_no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+    compiler._find_compiler.cache_clear()
+    with pytest.raises(RuntimeError, match=r"found no C\+\+ compiler.*pip install ziglang"):
+        compiler.find_compiler()
+    compiler._find_compiler.cache_clear()
+
+
+def _program(folder, name, version):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{version}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_which_compiler_is_taken(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CXX", raising=False)
+    _program(tmp_path, "clang++", "clang version 99")
+    _program(tmp_path, "g++", "g++ (mine) 98")
+    assert compiler.find_compiler().version == "g++ (mine) 98\n"
+    assert compiler.find_compiler().family == "gcc"
+    monkeypatch.setenv("CXX", "clang++ --some-flag")
+    chosen = compiler.find_compiler()
+    assert (chosen.command, chosen.family) == (("clang++", "--some-flag"), "clang")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert compiler.find_compiler().family == "gcc"

@@ -1,0 +1,86 @@
+"""NVIDIA's own compiler as a second opinion; needs no GPU."""
+
+import cupy as cp
+import pytest
+from cupy.cuda.compiler import CompileException
+
+from helpers.standin import nvrtc
+
+from functions import BINARY, EXACT, FLOAT_ONLY, UNARY
+
+try:
+    nvrtc._library()
+except (RuntimeError, OSError) as missing:
+    pytestmark = pytest.mark.skip(reason=str(missing))
+
+
+def test_a_good_kernel_passes():
+    nvrtc.check(
+        'extern "C" __global__ void k(float *x) { x[threadIdx.x] = rsqrtf(2.0f); __syncthreads(); }'
+    )
+
+
+def test_a_bad_kernel_is_refused_with_its_lines():
+    source = 'extern "C" __global__ void k(float *x) {\n\n    x[0] = missing;\n}'
+    with pytest.raises(CompileException, match="NVRTC refused it") as caught:
+        nvrtc.check(source, name="bad")
+    assert 'bad.cu(3): error: identifier "missing" is undefined' in str(caught.value)
+    assert caught.value.source == source
+
+
+def test_options_and_templates():
+    source = "template <class T> __global__ void k(T *x) { x[0] = N; }"
+    nvrtc.check(source, ("-DN=3", "-std=c++20"), expressions=("k<float>", "k<long long>"))
+    with pytest.raises(CompileException):
+        nvrtc.check(source, ("-DN=3",), expressions=("k<missing>",))
+    with pytest.raises(CompileException):
+        nvrtc.check(source, ("--no-such-option",))
+
+
+def test_every_function_of_the_stand_in_exists():
+    """What the shim offers beyond CUDA would fail on a reader's GPU."""
+    lines = [f"o[0] += {name}(x); o[0] += {name}f((float)x);" for name in UNARY]
+    lines += [
+        f"o[0] += {name}(x, x); f[0] += {name}(f[1], f[2]);"
+        for name in BINARY
+        if name not in ("rhypot",)
+    ]
+    lines += [f"f[0] += {name}(f[1]);" for name in FLOAT_ONLY]
+    lines += [f"o[{i}] = (double)({text});" for i, (text, _) in enumerate(EXACT)]
+    body = "\n".join(lines)
+    nvrtc.check(
+        f'extern "C" __global__ void k(double *o, float *f, double *x_) {{ double x = x_[0];\n{body.replace("__ldg(x) == x[0]", "__ldg(x_)")}\n}}'
+    )  # noqa: E501
+
+
+def test_switched_on_by_the_environment(monkeypatch):
+    """A function of the host's compiler is none of CUDA's."""
+    source = 'extern "C" __global__ void only_here(int *x) { x[0] = __builtin_bswap32(5); }'
+    cp.RawKernel(source, "only_here").compile()
+    monkeypatch.setenv("CUPY_STANDIN_NVRTC", "1")
+    with pytest.raises(CompileException, match=r"NVRTC refused it:\nonly_here.cu\(1\): error"):
+        cp.RawKernel(source + " ", "only_here").compile()
+
+
+def test_cooperative_groups():
+    source = """#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+extern "C" __global__ void k(float *x) {
+    namespace cg = cooperative_groups;
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    x[0] = cg::reduce(tile, tile.shfl_xor(x[1], 3), cg::plus<float>()) + tile.meta_group_rank();
+    cg::this_grid().sync();
+}"""
+    if nvrtc.include_folder("cooperative_groups.h") is None:
+        with pytest.raises(RuntimeError, match="pip install nvidia-cuda-runtime nvidia-cuda-cccl"):
+            nvrtc.check(source)
+        pytest.skip("CUDA's headers are not installed")
+    nvrtc.check(source)
+
+
+def test_not_installed(monkeypatch):
+    monkeypatch.setattr(nvrtc, "_wheel_folders", lambda: [])
+    nvrtc._library.cache_clear()
+    with pytest.raises(RuntimeError, match="pip install nvidia-cuda-nvrtc"):
+        nvrtc.check("")
+    nvrtc._library.cache_clear()
