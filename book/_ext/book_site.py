@@ -2,6 +2,7 @@
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
 - MathJax is served with the site;
+- hidden solutions are announced as such;
 - figures stored in notebooks get their text alternatives, and a figure without one is an error;
 - the first mention of a glossary term on a page shows its definition.
 """
@@ -98,6 +99,13 @@ def add_alt_texts(app, doctree):
             logger.warning("figure without a text alternative: %s", image["uri"], location=image)
 
 
+def name_solutions(app, doctree):
+    """Say "solution" on the line that opens one; other hidden cells are just code."""
+    for cell in doctree.findall(nodes.container):
+        if "tag_solution" in cell["classes"]:
+            cell["prompt_show"], cell["prompt_hide"] = "Show the solution", "Hide the solution"
+
+
 def glossary_terms(app):
     """Return {term in lower case: (its anchor, its definition)} of the glossary page."""
     terms = {}
@@ -159,6 +167,7 @@ def setup(app):
     app.connect("html-page-context", mend_bibliography)
     app.connect("build-finished", copy_mathjax)
     app.connect("doctree-read", add_alt_texts)
+    app.connect("doctree-read", name_solutions)
     app.connect("doctree-resolved", link_glossary)
     app.connect("env-get-outdated", reread_with_glossary)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -86,6 +86,8 @@ def test_solutions_are_collapsed_and_removed_cells_are_gone(site, chapter):
     assert len(solutions) == len(tagged["solution"])
     for cell in solutions:
         assert cell.select_one("details:not([open]) .cell_input"), cell.get_text()[:80]
+    named = [s for s in page.select(".cell details summary") if "solution" in s.get_text()]
+    assert len(named) == len(solutions)
     assert not page.select(".tag_remove-cell")
     code = " ".join(page.get_text().split())
     for cell in tagged["remove-cell"]:
