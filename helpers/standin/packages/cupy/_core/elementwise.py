@@ -123,6 +123,8 @@ class ElementwiseKernel:
         ``block_size`` (threads per block, 128).
         """
         size = operator.index(kwargs.pop("size", -1))
+        if not -(2**63) <= size < 2**63:
+            raise OverflowError("Python int too large to convert to C ssize_t")
         stream = kwargs.pop("stream", None)
         block_size = kwargs.pop("block_size", 128)
         if kwargs:
