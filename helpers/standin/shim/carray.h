@@ -56,9 +56,10 @@ class CArray {
 
   // The element at a multi-index that is known to be inside: what a parameter without `raw` is.
   __device__ T &at(const ptrdiff_t (&index)[rank]) const {
-    if (ndim == 1 && _c_contiguous) return data_[index[0]];
+    const ptrdiff_t *strides = strides_, *at = index;  // pointers: no test of each subscript
+    if (ndim == 1 && _c_contiguous) return data_[*at];
     ptrdiff_t offset = 0;
-    for (int axis = 0; axis < ndim; ++axis) offset += strides_[axis] * index[axis];
+    for (int axis = 0; axis < ndim; ++axis) offset += strides[axis] * at[axis];
     return element(offset);
   }
 
@@ -72,22 +73,25 @@ class CArray {
     if (ndim == 0) return *data_;
     CARRAY_CHECK(-1, i, size_);
     if (_c_contiguous) return data_[i];
+    const ptrdiff_t *shape = shape_, *strides = strides_;
     ptrdiff_t offset = 0;
     for (int axis = rank; --axis > 0;) {
-      const ptrdiff_t quotient = i / shape_[axis];
-      offset += strides_[axis] * (i - quotient * shape_[axis]);
+      const ptrdiff_t quotient = i / shape[axis];
+      offset += strides[axis] * (i - quotient * shape[axis]);
       i = quotient;
     }
-    return element(offset + strides_[0] * i);
+    return element(offset + *strides * i);
   }
 
   template <typename Int, int N>
   __device__ T &many(const Int (&index)[N]) const {
     static_assert(N == rank, "the number of indices is not the array's ndim");
+    const ptrdiff_t *shape = shape_, *strides = strides_;
+    const Int *at = index;
     ptrdiff_t offset = 0;
     for (int axis = 0; axis < ndim; ++axis) {
-      CARRAY_CHECK(axis, static_cast<ptrdiff_t>(index[axis]), shape_[axis]);
-      offset += strides_[axis] * static_cast<ptrdiff_t>(index[axis]);
+      CARRAY_CHECK(axis, static_cast<ptrdiff_t>(at[axis]), shape[axis]);
+      offset += strides[axis] * static_cast<ptrdiff_t>(at[axis]);
     }
     return element(offset);
   }
@@ -114,22 +118,26 @@ class CIndexer {
 
   // From one element to the next in C order, without a division.
   __device__ void next() {
+    const ptrdiff_t *shape = shape_;
+    ptrdiff_t *index = index_;
     for (int axis = rank - 1; axis > 0; --axis) {
-      if (++index_[axis] < shape_[axis]) return;
-      index_[axis] = 0;
+      if (++index[axis] < shape[axis]) return;
+      index[axis] = 0;
     }
-    ++index_[0];
+    ++*index;
   }
 
  private:
   template <typename Unsigned>
   __device__ void split(Unsigned i) {
+    const ptrdiff_t *shape = shape_;
+    ptrdiff_t *index = index_;
     for (int axis = rank - 1; axis > 0; --axis) {
-      const Unsigned length = static_cast<Unsigned>(shape_[axis]), quotient = i / length;
-      index_[axis] = static_cast<ptrdiff_t>(i - quotient * length);
+      const Unsigned length = static_cast<Unsigned>(shape[axis]), quotient = i / length;
+      index[axis] = static_cast<ptrdiff_t>(i - quotient * length);
       i = quotient;
     }
-    index_[0] = static_cast<ptrdiff_t>(i);
+    *index = static_cast<ptrdiff_t>(i);
   }
 };
 

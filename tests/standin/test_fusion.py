@@ -1,0 +1,162 @@
+"""cupy.fuse: the function's own results, and CuPy's refusals."""
+
+import cupy as cp
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(8)
+X, Y = RNG.normal(size=(2, 4, 5)).astype("float32")
+
+
+def both(function, *arrays):
+    """The fused function on device arrays beside the plain one on NumPy arrays."""
+    on_host = function(np, *(a.copy() for a in arrays))
+    fused = cp.fuse(lambda *args: function(cp, *args))
+    return fused(*(cp.asarray(a) for a in arrays)), on_host
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda xp, x, y: (x - y) * (x - y) + 2 * x,
+        lambda xp, x, y: xp.exp(-x) / (1 + abs(1)) ** 2 + y,
+        lambda xp, x, y: xp.where(x > y, x, -y),
+        lambda xp, x, y: xp.sum(x * y, axis=0),
+        lambda xp, x, y: (x * y).sum(),
+        lambda xp, x, y: xp.sqrt(xp.sum(x * x, axis=1)) + 1,
+        lambda xp, x, y: xp.maximum(x, 0).astype("float64") + y.max(),
+        lambda xp, x, y: xp.clip(x, -0.5, 0.5) + xp.copy(y)[None][...][0],
+        lambda xp, x, y: x[::-1] + y[...],
+        lambda xp, x, y: 1 / (2 - x) + 2.0**2 - (y % 3) // 1 + x**2,
+    ],
+)
+def test_result(function):
+    got, wanted = both(function, X, Y)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got.get(), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_several_results_and_none():
+    (total, difference), wanted = both(lambda xp, x, y: (x + y, x - y), X, Y)
+    np.testing.assert_array_equal(total.get(), wanted[0])
+    np.testing.assert_array_equal(difference.get(), wanted[1])
+    x = cp.asarray(X)
+
+    @cp.fuse(kernel_name="double_in_place")
+    def double(x):
+        x *= 2
+
+    assert double(x) is None
+    np.testing.assert_array_equal(x.get(), 2 * X)
+
+
+def test_output_argument_and_assignment():
+    @cp.fuse
+    def fill(x, z):
+        cp.add(x, 1, out=z)
+        x[...] = z * 2
+
+    x, z = cp.asarray(X), cp.zeros_like(X)
+    fill(x, z)
+    np.testing.assert_array_equal(z.get(), X + 1)
+    np.testing.assert_array_equal(x.get(), (X + 1) * 2)
+
+
+def test_the_result_is_an_array_of_its_own():
+    x = cp.asarray(X)
+    y = cp.fuse(lambda x: x)(x)
+    y[...] = 0
+    np.testing.assert_array_equal(x.get(), X)
+
+
+def test_scalars_keep_their_kind():
+    scale = cp.fuse(lambda x, s, t: x * s + (t if t is not None else 1))
+    y = scale(cp.asarray(X), 2.5, None)
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y.get(), X * np.float32(2.5) + 1)
+    assert scale(cp.asarray(X), np.float64(2.5), 1).dtype == np.float64
+
+
+def test_without_device_arrays_it_is_the_plain_function():
+    double = cp.fuse(lambda x: x * 2)
+    np.testing.assert_array_equal(double(X), 2 * X)
+    assert double("ab") == "abab"
+
+
+def test_nested():
+    inner = cp.fuse(lambda x: x * 2)
+    outer = cp.fuse(lambda x: inner(x) + 1)
+    np.testing.assert_allclose(outer(cp.asarray(X)).get(), X * 2 + 1, rtol=1e-6)
+
+
+def test_name_and_documentation():
+    @cp.fuse(kernel_name="squared_diff")
+    def squared(x, y):
+        """About it."""
+        return (x - y) * (x - y)
+
+    assert squared.name == "squared_diff" and squared.__doc__ == "About it."
+    assert repr(squared) == "<Fusion 'squared_diff'>"
+
+
+CONCRETE = cp.asarray(X)
+square = cp.ElementwiseKernel("T x", "T y", "y = x * x", "square")
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda x: x if x > 0 else -x, TypeError, "Cannot convert to Python scalar in cupy.fuse"),
+        (lambda x: x * float(x), TypeError, "Cannot convert to Python scalar in cupy.fuse"),
+        (lambda x: x + CONCRETE, TypeError, "Concrete ndarray is not supported in fusion."),
+        (lambda x: x + X, TypeError, "Concrete ndarray is not supported in fusion."),
+        (lambda x: x[1:], NotImplementedError,
+         "Only full range ``x[::]`` or reverse ``x[::-1]`` is supported for basic slicing in CuPy "
+         "fusion."),
+        (lambda x: x[[0, 1]], IndexError,
+         "Indices must be integers, slices, ellipsis, None or integer or boolean arrays."),
+        (lambda x: x[0, 0, 0], IndexError, "Too many indices for array."),
+        (lambda x: x.reshape(-1), AttributeError,
+         "'_ArrayProxy' object has no attribute 'reshape'"),
+        (lambda x: x.get(), AttributeError, "'_ArrayProxy' object has no attribute 'get'"),
+        (lambda x: x * x.shape[0], NotImplementedError,
+         "`shape` is not supported, currently."),
+        (lambda x: cp.sum(x, axis=0, keepdims=True), NotImplementedError,
+         "cupy.sum does not support `keepdims` in fusion yet."),
+        (lambda x: x.astype("d", order="F"), TypeError, "order is not supported yet"),
+        (lambda x: 3, ValueError,
+         "The return value of fused functions must be `None`, ndarray or a tuple of ndarays."),
+        (lambda x: (x, 3), ValueError,
+         "The all elements of return value of fused function must be of _ArrayProxy type."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fused(function, error, message):
+    with pytest.raises(error) as caught:
+        cp.fuse(function)(cp.asarray(X))
+    assert str(caught.value) == message
+    assert cp.fuse(lambda x: x + 1)(CONCRETE).shape == X.shape  # and fusing has ended
+
+
+def test_assignment_to_a_part():
+    @cp.fuse
+    def set_first(x):
+        x[0] = 1
+
+    with pytest.raises(ValueError, match=r"^The fusion supports `\[\.\.\.\]` or `\[:\]`\.$"):
+        set_first(cp.asarray(X))
+
+
+def test_kernels_and_other_functions_take_no_proxies():
+    for function in (square, cp.sort, cp.linalg.norm, cp.dot):
+        with pytest.raises((TypeError, AttributeError)):
+            cp.fuse(lambda x, f=function: f(x))(cp.asarray(X))
+
+
+def test_argument_types():
+    named = cp.fuse(kernel_name="named")(lambda x, y: x)
+    with pytest.raises(TypeError) as caught:
+        named(cp.asarray(X), "text")
+    wanted = f"Invalid argument type for 'named': ({cp.ndarray!r}, <class 'str'>)"
+    assert str(caught.value) == wanted
+    with pytest.raises(TypeError, match="^Unsupported input type <class 'numpy.ndarray'>.$"):
+        named(cp.asarray(X), X)
