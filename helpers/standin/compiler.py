@@ -1,10 +1,10 @@
 """Compile C++ text into a shared library with the compiler at hand, once: libraries are cached.
 
-Every source is compiled behind ``shim/cuda.h``, which makes CUDA C valid C++ (precompiled where the
-compiler can do that). The libraries call the runtime in ``shim/runtime.cpp``, which runs the threads.
+Every source is compiled behind ``shim/cuda.h``, which makes CUDA C valid C++ (precompiled where
+the compiler can do that). The libraries call ``shim/runtime.cpp``, which runs the threads.
 
-The cache is ``$HELPERS_CACHE`` or ``~/.cache/from-kernel-to-network``. A file's name is a hash of all
-it was made from, so nothing in it is ever stale and the folder may be deleted at any time.
+The cache is ``$HELPERS_CACHE`` or ``~/.cache/from-kernel-to-network``. A file's name is a hash of
+all it was made from, so nothing in it is ever stale and the folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ NO_COMPILER = (
     "The CPU stand-in compiles kernels and found no C++ compiler. Install one: g++ or clang++ from "
     "your system, or `pip install ziglang`. ($CXX names a compiler that is not on the PATH.)"
 )
-# -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on a
-# GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
+# -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on
+# a GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
 FLAGS = (
     "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
     "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -U_FORTIFY_SOURCE"
@@ -221,7 +221,7 @@ def build(
         RuntimeError: there is no compiler.
     """
     with _lock:
-        library = runtime()
+        runtime()  # first: the library needs it
         parsed = parse_options(tuple(options))
         text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
         flags = [*FLAGS, *_bounds(), *LINK, *parsed.arguments]

@@ -1,8 +1,8 @@
 """Turn the text of a CUDA C module into C++ that ``compiler.build`` accepts.
 
-Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on the text:
-``extern __shared__`` arrays, linkage, includes; and an exported entry for each kernel and each global
-variable, by which Python reaches them. Line numbers stay the reader's.
+Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on the
+text: ``extern __shared__`` arrays, linkage, includes, and an exported entry for each kernel and each
+global variable, by which Python reaches them. Line numbers stay the reader's.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EXTERN_C = re.compile(r'\bextern\s+"C"')
 _SHARED_ARRAY = re.compile(
     r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
 )
-_ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__|__block_size__)\s*\((?:[^()]|\([^()]*\))*\)"
+_ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__)\s*\((?:[^()]|\([^()]*\))*\)"
 _KERNEL = re.compile(
     rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*\b(\w+)\s*\("
 )
@@ -209,7 +209,7 @@ def translate(
         if match := re.search(pattern, bare):
             line = bare.count("\n", 0, match.start()) + 1
             raise NotImplementedError(
-                f"{name}.cu({line}): the CPU stand-in does not cover {what}; this kernel needs a GPU"
+                f"{name}.cu({line}): the CPU stand-in does not cover {what}; it needs a GPU"
             )
     blocks = _c_linkage_blocks(code, bare)
     kernels, bounds = _kernels(code, bare, blocks)

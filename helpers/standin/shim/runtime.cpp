@@ -530,7 +530,8 @@ size_t output_length, output_capacity;
 
 // ---- called from Python --------------------------------------------------------------------------
 
-// Run `work(argument)` with faults caught; returns a StandinCode and fills standin_report.
+// Run `work(argument)` with faults caught: fills standin_report and returns its StandinCode, plus 256
+// when something was printed.
 int standin_guard(void (*work)(void *), void *argument) {
     standin_report.code = STANDIN_DONE;
     standin_report.text[0] = 0;
@@ -539,11 +540,11 @@ int standin_guard(void (*work)(void *), void *argument) {
     if (_setjmp(launch_frame) == 0) work(argument);
     handlers.restore();
     in_thread = false;
-    return standin_report.code;
+    return standin_report.code + (output_length ? 256 : 0);
 }
 
 // Run a kernel; `residence` is a StandinResidence. Each argument begins at a multiple of 16 bytes.
-// Returns a StandinCode, plus 256 when something was printed.
+// Returns what standin_guard does.
 int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, unsigned grid_y,
                    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                    size_t bytes, int residence) {
@@ -568,10 +569,10 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
                 run_blocks_in_turn();
         },
         residence == STANDIN_IN_TURN || k->loop ? nullptr : &residence);
-    if (code != STANDIN_DONE && fiber_capacity)  // abandoned fibers start afresh the next time
+    if (standin_report.code != STANDIN_DONE && fiber_capacity)  // abandoned fibers start afresh the next time
         memset(started, 0, fiber_capacity * sizeof *started);
     kernel = nullptr;
-    return code + (output_length ? 256 : 0);
+    return code;
 }
 
 // What was printed since the last call; valid until the next launch.

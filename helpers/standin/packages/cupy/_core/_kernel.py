@@ -9,16 +9,15 @@ import ctypes
 import math
 import os
 import re
-import types
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from cupy._core import raw
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
+from cupy.cuda.function import guarded
 from cupy.cuda.stream import submit
 from helpers.standin import compiler, translate
 
@@ -458,20 +457,13 @@ def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.n
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     library = compiler.build(source, options=options, name=name)
-    address = ctypes.cast(library.standin_run, ctypes.c_void_p)
+    address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
 
     def run(words: np.ndarray) -> None:
-        _guarded(name, address, words.ctypes.data)
+        guarded(name, address, words.ctypes.data)
 
     run.library = library  # keeps it loaded
     return run
-
-
-def _guarded(name: str, function: ctypes.c_void_p, argument: int) -> None:
-    runtime = raw._runtime()
-    with raw._launch_lock:
-        code = runtime.standin_guard(function, ctypes.c_void_p(argument))
-        raw.Function._report(types.SimpleNamespace(name=name, _runtime=runtime), code | 256)
 
 
 def launch(

@@ -15,10 +15,11 @@ from functools import partial
 
 import numpy as np
 
-from cupy._core import _kernel, raw
+from cupy._core import _kernel
 from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
 from cupy._core._ndarray import ndarray
 from cupy.cuda.driver import CUDADriverError
+from cupy.cuda.function import Module
 
 _PLANS = 256  # shapes remembered per kernel
 
@@ -244,7 +245,7 @@ def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> C
     kernel += (
         "#ifndef STANDIN_NVRTC\n__device__ CArrayRecord &standin_record = carray_record;\n#endif\n"
     )
-    module = raw.Module(kernel, options, name=name)
+    module = Module(kernel, options, name=name)
     function = module.get_function(name)
     address = module.get_global_var("standin_record")
     record = np.ctypeslib.as_array((ctypes.c_int64 * _kernel.HEADER_WORDS).from_address(address))
