@@ -31,7 +31,7 @@ import importlib.util
 
 if importlib.util.find_spec("helpers") is None:
     if not ARCHIVE:
-        raise RuntimeError("helpers is not installed here: run `make lab` in the book's folder")
+        raise RuntimeError("helpers is missing: start with `make lab`")
     %pip install --quiet {ARCHIVE}
 
 import helpers"""
