@@ -1,8 +1,8 @@
 """Compile a kernel with NVIDIA's own compiler, to learn whether it would be accepted.
 
 NVRTC comes from the ``nvidia-cuda-nvrtc`` wheel (or ``-cu12``) and is called through ctypes: it
-needs neither a GPU nor a driver. With ``CUPY_STANDIN_NVRTC=1`` the stand-in hands it every source, so
-that a test run catches what a C++ compiler accepts and CUDA does not.
+needs neither a GPU nor a driver. With ``CUPY_STANDIN_NVRTC=1`` the stand-in hands it every source,
+so that a test run catches what a C++ compiler accepts and CUDA does not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turn the text of a CUDA C module into C++ that ``compiler.build`` accepts.
 
 Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on the
-text: ``extern __shared__`` arrays, linkage, includes, and an exported entry for each kernel and each
-global variable, by which Python reaches them. Line numbers stay the reader's.
+text: ``extern __shared__`` arrays, linkage, includes, and an exported entry for each kernel and
+each global variable, by which Python reaches them. Line numbers stay the reader's.
 """
 
 from __future__ import annotations

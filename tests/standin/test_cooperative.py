@@ -92,8 +92,9 @@ def test_tiles(size):
     out[t] = tile.shfl(v, 0);
     out[96 + t] = cg::reduce(tile, x[t], cg::greater<float>());
     out[192 + t] = tile.shfl_xor(x[t], {size} / 2) + tile.shfl_up(x[t], 1);
-    out[288 + t] = tile.ballot(x[t] > 0.5f) + 0.5f * tile.any(x[t] > 0.9f) + 0.25f * tile.all(x[t] > 0.1f);
-    tile.sync();"""  # noqa: E501
+    out[288 + t] = tile.ballot(x[t] > 0.5f) + 0.5f * tile.any(x[t] > 0.9f);
+    out[288 + t] += 0.25f * tile.all(x[t] > 0.1f);
+    tile.sync();"""
     x, out = RNG.random(96).astype("f4"), cp.zeros((4, 96), "f4")
     kernel(body, "const float *x, float *out", cooperative=False)((1,), (96,), (cp.asarray(x), out))
     tiles, lane = x.reshape(-1, size), np.arange(size)
@@ -139,7 +140,7 @@ def test_too_many_blocks_for_a_cooperative_launch():
 SPIN = {
     "volatile": "while (*(volatile unsigned *)counter < goal);",
     "atomic": "while (atomicAdd(counter, 0) < goal) {}",
-    "nanosleep": "while (true) { if (*(volatile unsigned *)counter >= goal) break; __nanosleep(20); }",
+    "nanosleep": "while (true) { if (*(volatile unsigned *)counter >= goal) break; __nanosleep(9); }",
     "do": "do { __threadfence(); } while (*(volatile unsigned *)counter < goal);",
 }
 
@@ -174,7 +175,5 @@ extern "C" __global__ void k(unsigned *counter, long long *x, int steps) {{
     for step in range(1, 8):
         expected += step * np.arange(1, 6)
         expected = expected + np.roll(expected, -1)
-    # A block may add before its neighbour has looked, unless both barriers hold; the second one here
-    # separates looking from adding, and the next round's first one adding from looking.
     np.testing.assert_array_equal(x.get(), expected)
     assert counter.get()[0] == 5 * 2 * 7

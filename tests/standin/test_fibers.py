@@ -108,7 +108,9 @@ SHUFFLES = {
 
 
 @pytest.mark.parametrize("width", [32, 16, 8, 4])
-@pytest.mark.parametrize("dtype, ctype", [("f8", "double"), ("f4", "float"), ("i4", "int"), ("u8", "unsigned long long")])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype, ctype", [("f8", "double"), ("f4", "float"), ("i4", "int"), ("u8", "unsigned long long")]
+)
 @pytest.mark.parametrize("call", SHUFFLES)
 def test_shuffles(call, dtype, ctype, width):
     x = RNG.integers(1, 1000, 64).astype(dtype)
@@ -178,7 +180,7 @@ __inline__ __device__ float warp_sum(float v) {
     np.testing.assert_allclose(out.get(), padded.reshape(4, 256).sum(axis=1), rtol=1e-5)
 
 
-# ---- votes and warp-wide reductions -----------------------------------------------------------------
+# ---- votes and warp-wide reductions ------------------------------------------------------------
 
 
 def test_votes():
@@ -251,14 +253,14 @@ def test_order_in_a_warp_after_syncwarp():
     np.testing.assert_array_equal(out.get(), np.roll(np.arange(32) ** 2, 2))
 
 
-# ---- what a GPU would hang on ----------------------------------------------------------------------
+# ---- what a GPU would hang on -------------------------------------------------------------------
 
 DIVERGENT = [
     (
         "if (threadIdx.x < 20) __syncthreads();",
         r"thread \(0, 0, 0\): barrier divergence: in block \(1, 0, 0\) 20 threads wait at "
-        r"__syncthreads\(\), 12 threads have returned; thread \(0, 0, 0\) waits in line 2\..*put the "
-        "condition .* around the work",
+        r"__syncthreads\(\), 12 threads have returned; thread \(0, 0, 0\) waits in line 2\..*"
+        "put the condition .* around the work",
     ),
     (
         "if (threadIdx.x > 20) return;\n__syncthreads();",
@@ -266,14 +268,14 @@ DIVERGENT = [
     ),
     (
         "if (threadIdx.x > 20)\n__syncthreads();\nelse\n__syncthreads();",
-        "this thread is at the barrier in line 3 while others of its block wait at the one in line 5",
+        "at the barrier in line 3 while others of its block wait at the one in line 5",
     ),
     (
         "if (threadIdx.x < 3) __shfl_sync(0xffffffff, 1, 0); else __syncthreads();",
         r"29 threads wait at __syncthreads\(\), 3 threads wait at a warp primitive",
     ),
-    ("if (threadIdx.x < 3) __shfl_sync(0xff, 1, 0);\nelse if (threadIdx.x < 8) __shfl_sync(0xfe, 1, 0);"
-     "\n__syncthreads();", "8 threads wait at a warp primitive.*same mask"),
+    ("if (threadIdx.x < 3) __shfl_sync(0xff, 1, 0);\n"
+     "else if (threadIdx.x < 8) __shfl_sync(0xfe, 1, 0);\n__syncthreads();", "8 threads wait at a warp primitive.*same mask"),
     ("if (threadIdx.x == 7) __syncwarp(1);", "line 2: lane 7 .* mask 0x00000001 does not name it"),
 ]  # fmt: skip
 
@@ -319,7 +321,12 @@ def test_two_python_threads():
 
     source = """extern "C" __global__ void k(int *x, int n) {
     __shared__ int s[64];
-    for (int i = 0; i < n; ++i) { s[threadIdx.x] = i; __syncthreads(); x[threadIdx.x] += s[63 - threadIdx.x]; __syncthreads(); }
+    for (int i = 0; i < n; ++i) {
+        s[threadIdx.x] = i;
+        __syncthreads();
+        x[threadIdx.x] += s[63 - threadIdx.x];
+        __syncthreads();
+    }
 }"""
     k = cp.RawKernel(source, "k")
     arrays = [cp.zeros(64, "i4") for _ in range(2)]

@@ -106,7 +106,10 @@ def test_views_keep_their_offset_and_lose_their_strides():
 
 
 def test_every_kind_of_argument():
-    parameters = "double *o, bool b, signed char c, unsigned short h, int i, long long l, float f, double d, unsigned long long u"
+    parameters = (
+        "double *o, bool b, signed char c, unsigned short h, int i, long long l, float f, double d, "
+        "unsigned long long u"
+    )
     body = "o[0]=b; o[1]=c; o[2]=h; o[3]=i; o[4]=l; o[5]=f; o[6]=d; o[7]=(double)(u >> 1);"
     k = kernel(body, parameters)
     out = cp.zeros(8)
@@ -178,7 +181,7 @@ def test_graph_capture_launches_later():
     assert x.get().tolist() == [22, 22, 22, 2, 2]
 
 
-# ---- atomics, printing, constants, templates --------------------------------------------------------
+# ---- atomics, printing, constants, templates ----------------------------------------------------
 
 
 def test_histogram():
@@ -341,7 +344,15 @@ def test_attributes():
 
 
 def test_compile_errors_have_the_readers_lines():
-    source = '#define N 3\n/* a comment\n of two lines */\nextern "C" __global__ void k(float *x) {\n\n    x[0] = missing;\n    other(N);\n}\n'
+    source = """#define N 3
+/* a comment
+   of two lines */
+extern "C" __global__ void k(float *x) {
+
+    x[0] = missing;
+    other(N);
+}
+"""
     with pytest.raises(CompileException) as caught:
         cp.RawKernel(source, "k").compile()
     message = str(caught.value)
@@ -491,7 +502,7 @@ def test_more_dynamic_shared_memory_on_request():
     assert x.get()[0] == 3
 
 
-# ---- faults: each names the kernel, the block and the thread, and Python lives on --------------------
+# ---- faults: each names the kernel, the block and the thread, and Python lives on ----------------
 
 FAULTS = [
     ("x[(long long)i * 100000000000] = 1;", r"thread \(1, 0, 0\).*belongs to no array"),
@@ -548,13 +559,20 @@ def test_a_write_into_the_slack_of_dynamic_shared_memory():
 
 
 def test_a_large_local_array_is_refused_by_name():
-    body = "char c[300000]; for (int j = 0; j < 300000; ++j) c[j] = j; __syncthreads(); x[0] = c[x[1]];"
+    body = """char c[300000];
+    for (int j = 0; j < 300000; ++j) c[j] = j;
+    __syncthreads();
+    x[0] = c[x[1]];"""
     with pytest.raises(RuntimeError, match="local memory"):
         kernel(body, "int *x")((1,), (2,), (cp.zeros(2, "i4"),))
 
 
 def test_uninitialised_shared_memory_is_poison():
     out = cp.zeros(2, "f4")
-    body = "__shared__ float s[2]; extern __shared__ float d[]; o[0] = s[1]; o[1] = d[0]; s[1] = d[0] = 1;"
+    body = """__shared__ float s[2];
+    extern __shared__ float d[];
+    o[0] = s[1];
+    o[1] = d[0];
+    s[1] = d[0] = 1;"""
     kernel(body, "float *o")((3,), (1,), (out,), shared_mem=4)
     assert np.isnan(out.get()).all()

@@ -6,7 +6,15 @@ from helpers.standin.translate import NoSuchHeader, translate
 
 
 def test_line_numbers_stay():
-    source = '#include <cooperative_groups.h>\n/* a\n b */ extern\n"C" __global__ void k() {\n// x\nextern __shared__\n float s[];\n}\n'
+    source = """#include <cooperative_groups.h>
+/* a
+ b */ extern
+"C" __global__ void k() {
+// x
+extern __shared__
+ float s[];
+}
+"""
     text = translate(source, name="k").text
     body = text.split('#line 1 "k.cu"\n')[1].split('\n#line 1 "entries"')[0]
     assert body.count("\n") == source.count("\n")
