@@ -12,7 +12,7 @@ PYTEST := $(RUN) pytest -q
 
 book: .venv/installed
 	$(RUN) helpers.pages book/generated
-	.venv/bin/jupyter-book build . -W --keep-going -q
+	.venv/bin/jupyter-book build . --all -W --keep-going -q
 	@echo "The site: file://$(CURDIR)/_build/html/index.html"
 
 # Cheap first: what is quick to find is found in seconds. The browser tests read the built site.

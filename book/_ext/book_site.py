@@ -124,14 +124,15 @@ def link_glossary(app, doctree, docname):
     pattern = re.compile(
         r"\b(" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) + r")s?\b", re.I
     )
-    skip = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.term, nodes.raw)
+    skip = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw)
     target = app.builder.get_relative_uri(docname, GLOSSARY)
     seen = set()
     for text in list(doctree.findall(nodes.Text)):
-        ancestor = text.parent
-        while ancestor and not isinstance(ancestor, (nodes.paragraph, *skip)):
-            ancestor = ancestor.parent
-        if not isinstance(ancestor, nodes.paragraph) or isinstance(text.parent, skip):
+        around, node = [], text.parent
+        while node is not None:
+            around.append(type(node))
+            node = node.parent
+        if nodes.paragraph not in around or any(issubclass(kind, skip) for kind in around):
             continue
         pieces, end = [], 0
         for match in pattern.finditer(text):
