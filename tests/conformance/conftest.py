@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in ("slow", "multi_gpu", "thread_unsafe", "parallel_threads", "iterations"):
         config.addinivalue_line("markers", f"{marker}: a marker of CuPy's tests")
     os.environ["CUPY_STANDIN"] = "always"
-    os.environ["CUPY_TEST_GPU_LIMIT"] = "1"
+    os.environ["CUPY_STANDIN_DEVICES"] = os.environ["CUPY_TEST_GPU_LIMIT"] = "2"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

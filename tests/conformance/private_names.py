@@ -26,13 +26,26 @@ def install(folder: Path) -> None:
     _module("cupy._core.internal", prod=math.prod)
     _module("cupy._core.core", _get_header_source=str)
     _module("cupy._core._accelerator", **_accelerators())
-    _module("cupy._util", clear_memo=lambda: None, PerformanceWarning=RuntimeWarning)
+    _module(
+        "cupy._util",
+        clear_memo=lambda: None,
+        PerformanceWarning=cupy._core.PerformanceWarning,
+        ENABLE_SLICE_COPY=False,
+        CUDA_ARRAY_INTERFACE_EXPORT_VERSION=3,
+    )
     _module("cupy.cuda.texture", **dict.fromkeys(texture.split(), _NotCovered))
     _module("cupy.cuda._compiler_cache", DiskKernelCacheBackend=_DiskCache)
     _module("cupyx.scipy")
     _module("cupyx.scipy.sparse", issparse=lambda array: False)
     _module("cupy_backends")
     _module("cupy_backends.cuda")
+    _module("cupy_backends.cuda.api", driver=cupy.cuda.driver, runtime=cupy.cuda.runtime)
+    _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
+    _module("cupy.cuda.cub", available=False)
+    _module("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=1 << 62)
+    _module("cupy.cuda.cutensor", available=False)
+    _module("cupy.cuda.nccl", available=False)
+    _members(cupy, poly1d=_NotCovered)
     _module("cupy_backends.cuda.libs")
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: (12, 1))
     _members(
@@ -48,7 +61,7 @@ def install(folder: Path) -> None:
     _members(cupy.cuda.runtime, is_hip=False)
     _members(
         cupy._core,
-        elementwise_copy=lambda source, target: cupy.copyto(target, source),
+        elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
         create_reduction_func=lambda *args: mock.Mock(side_effect=_NotCovered),
         get_reduction_accelerators=list,
         set_reduction_accelerators=lambda accelerators: None,
@@ -77,6 +90,7 @@ def _accelerators() -> dict:
     setters = ("set_routine_accelerators", "set_reduction_accelerators")
     return {
         "ACCELERATOR_CUB": 1,
+        "ACCELERATOR_CUTENSOR": 2,
         **dict.fromkeys(names, list),
         **dict.fromkeys(setters, lambda accelerators: None),
     }

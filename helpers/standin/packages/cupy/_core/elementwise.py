@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from cupy._core import _kernel
+from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
 from cupy._core._ndarray import ndarray
 from cupy.cuda.driver import CUDADriverError
@@ -138,6 +139,9 @@ class ElementwiseKernel:
                 f"{self.nargs} (with outputs), but given {len(args)}."
             )
         args = [a if isinstance(a, ndarray) or is_scalar(a) else as_array(a) for a in args]
+        for arg in args:
+            if isinstance(arg, ndarray):
+                check_device(arg)
         plan = self._plan(args, size)
         outputs = args[self.nin :] or [ndarray(shape, dtype) for shape, dtype in plan.outputs]
         if plan.size:

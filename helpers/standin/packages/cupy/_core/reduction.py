@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from cupy._core import _kernel
+from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
 from cupy._core._ndarray import ndarray
 
@@ -197,6 +198,9 @@ class ReductionKernel:
                 raise ValueError("cannot specify 'out' as both a positional and keyword argument")
             args = (*args, out)
         args = [a if isinstance(a, ndarray) or is_scalar(a) else as_array(a) for a in args]
+        for arg in args:
+            if isinstance(arg, ndarray):
+                check_device(arg)
         if isinstance(axis, (list, np.ndarray)):
             axis = tuple(axis)
 
