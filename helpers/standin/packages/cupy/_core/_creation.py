@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core._dispatch import run, unwrap
-from cupy._core._ndarray import _order, allocate, as_device, check_dtype, ndarray, place
+from cupy._core import _dispatch, _ndarray
+from cupy._core._ndarray import check_dtype, ndarray
 from cupy.cuda import runtime
 
 
@@ -18,23 +18,32 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     return ndarray(_shape(shape), dtype, order=order)
 
 
-def _like(a, dtype, order, shape) -> tuple:
+def _like(a, dtype, order, subok, shape) -> ndarray:
+    """New memory like ``a``'s; order 'K' keeps the order of its strides."""
+    if subok is not None:
+        raise TypeError("subok is not supported yet")
     if not hasattr(a, "dtype"):
         a = array(a)
     source = a._array if isinstance(a, ndarray) else a
-    shape = a.shape if shape is None else _shape(shape)
-    return shape, a.dtype if dtype is None else dtype, _order(source, order or "K")
+    dtype = check_dtype(a.dtype if dtype is None else dtype)
+    # NumPy knows the strides; nothing is written into its array.
+    model = np.empty_like(source, dtype, order or "K", subok=False, shape=shape)
+    return _ndarray.allocate_like(model, dtype, "K")
+
+
+def _fill(array: ndarray, value) -> ndarray:
+    array.fill(value)
+    return array
 
 
 def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    shape, dtype, order = _like(prototype, dtype, order, shape)
-    return empty(shape, dtype, order)
+    result = _like(prototype, dtype, order, subok, shape)
+    result._poison()
+    return result
 
 
 def _filled(shape, value, dtype, order) -> ndarray:
-    result = allocate(_shape(shape), check_dtype(dtype), order or "C")
-    result.fill(value)
-    return result
+    return _fill(_ndarray.allocate(_shape(shape), check_dtype(dtype), order or "C"), value)
 
 
 def zeros(shape, dtype=float, order="C") -> ndarray:
@@ -42,8 +51,7 @@ def zeros(shape, dtype=float, order="C") -> ndarray:
 
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    shape, dtype, order = _like(a, dtype, order, shape)
-    return _filled(shape, 0, dtype, order)
+    return _fill(_like(a, dtype, order, subok, shape), 0)
 
 
 def ones(shape, dtype=float, order="C") -> ndarray:
@@ -51,8 +59,7 @@ def ones(shape, dtype=float, order="C") -> ndarray:
 
 
 def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    shape, dtype, order = _like(a, dtype, order, shape)
-    return _filled(shape, 1, dtype, order)
+    return _fill(_like(a, dtype, order, subok, shape), 1)
 
 
 def full(shape, fill_value, dtype=None, order="C") -> ndarray:
@@ -63,8 +70,7 @@ def full(shape, fill_value, dtype=None, order="C") -> ndarray:
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    shape, dtype, order = _like(a, dtype, order, shape)
-    return _filled(shape, fill_value, dtype, order)
+    return _fill(_like(a, dtype, order, subok, shape), fill_value)
 
 
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
@@ -72,14 +78,14 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     if subok:
         raise NotImplementedError
     order = "K" if order is None else order
-    obj = as_device(obj)
+    obj = _ndarray.as_device(obj)
     if isinstance(obj, ndarray):
         same = obj._memory.device_id == runtime.getDevice()
         result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
     else:
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
         check_dtype(host.dtype)
-        return place(host, order)
+        return _ndarray.place(host, order)
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -120,7 +126,7 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray
 
 
 def copy(a, order="K") -> ndarray:
-    return a.copy(order) if isinstance(a, ndarray) else array(a, order=order)
+    return array(a, order=order)
 
 
 def _from_host(name: str):
@@ -129,11 +135,11 @@ def _from_host(name: str):
 
     def create(*args, **kwargs):
         sources: list = []
-        args = [_item(arg) for arg in args]
-        kwargs = {key: _item(unwrap(value, sources)) for key, value in kwargs.items()}
+        args = [_item(_dispatch.unwrap(arg, sources)) for arg in args]
+        kwargs = {key: _item(_dispatch.unwrap(value, sources)) for key, value in kwargs.items()}
         if "dtype" in kwargs and kwargs["dtype"] is not None:
             check_dtype(kwargs["dtype"])
-        return run(lambda: function(*args, **kwargs))
+        return _dispatch.run(lambda: function(*args, **kwargs))
 
     create.__name__ = name
     create.__doc__ = f"As :func:`numpy.{name}`, on the device."
@@ -141,7 +147,7 @@ def _from_host(name: str):
 
 
 def _item(value):
-    return value.item() if isinstance(value, ndarray) and value.ndim == 0 else value
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 CREATED = """arange linspace logspace eye identity tri indices bartlett blackman hamming hanning
@@ -153,8 +159,8 @@ for _name in CREATED:
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     sources: list = []
-    values = unwrap(xi, sources)
-    return run(lambda: list(np.meshgrid(*values, sparse=sparse, indexing=indexing)))
+    values = _dispatch.unwrap(xi, sources)
+    return _dispatch.run(lambda: list(np.meshgrid(*values, sparse=sparse, indexing=indexing)))
 
 
 class _Grid:
@@ -164,7 +170,7 @@ class _Grid:
         self._grid = grid
 
     def __getitem__(self, key):
-        return run(lambda: self._grid[key])
+        return _dispatch.run(lambda: self._grid[key])
 
 
 mgrid, ogrid = _Grid(np.mgrid), _Grid(np.ogrid)

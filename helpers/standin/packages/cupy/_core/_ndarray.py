@@ -436,8 +436,7 @@ class ndarray:
 
     def copy(self, order="C"):
         """A copy on the current device."""
-        order = _order(self._array, order)
-        result = allocate(self.shape, self.dtype, order)
+        result = allocate_like(self._array, self.dtype, order)
         result._write(lambda: self._array)
         return result
 
@@ -450,12 +449,12 @@ class ndarray:
         if subok is not None:
             raise TypeError("subok is not supported yet")
         dtype = check_dtype(dtype)
-        order = _order(self._array, "K" if order is None else order)
+        order = "K" if order is None else order
         flags = self._array.flags
-        fits = flags.f_contiguous if order == "F" else flags.c_contiguous
+        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(order.upper(), True)
         if not copy and dtype == self.dtype and fits:
             return self
-        result = allocate(self.shape, dtype, order)
+        result = allocate_like(self._array, dtype, order)
         result._write(lambda: self._array)
         return result
 
@@ -528,6 +527,10 @@ class ndarray:
             ours = getattr(ours, method, None)
         if ours is None:
             return NotImplemented
+        if function.nout == 1 and function.types[0].endswith("->?"):
+            # NumPy makes arrays of its scalars before it asks, in comparisons.
+            zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
+            inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]
         for value in (*inputs, *outs):
             if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
                 return NotImplemented
@@ -623,6 +626,16 @@ def as_device(value):
         held = memory.UnownedMemory(described["data"][0], size, value)
         return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
     return value
+
+
+def allocate_like(array: np.ndarray, dtype: np.dtype, order: str) -> ndarray:
+    """New memory in ``array``'s shape; order 'K' keeps the order of its strides, without gaps."""
+    flags = array.flags
+    if order not in ("K", "k") or flags.c_contiguous or flags.f_contiguous:
+        return allocate(array.shape, dtype, _order(array, order))
+    axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    packed = allocate(tuple(array.shape[axis] for axis in axes), dtype)
+    return wrap(packed._array.transpose(np.argsort(axes)), packed._memory)
 
 
 def _order(array: np.ndarray, order: str) -> str:

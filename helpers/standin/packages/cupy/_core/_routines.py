@@ -13,17 +13,17 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
 # The first argument is a device array.
-ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere around array_split
-average broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum
-cumulative_prod cumulative_sum diag diagflat diagonal diff dsplit ediff1d expand_dims extract
-fill_diagonal flatnonzero flip fliplr flipud gradient histogram histogram2d histogramdd hsplit
-lexsort matrix_transpose max mean median min moveaxis nanargmax nanargmin nancumprod nancumsum
-nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero packbits pad partition
-percentile permute_dims prod ptp putmask quantile ravel real_if_close repeat reshape roll rollaxis
-rot90 round searchsorted sort sort_complex split squeeze std sum swapaxes take take_along_axis
-tile trace transpose trapezoid tril tril_indices_from trim_zeros triu triu_indices_from unique
-unique_all unique_counts unique_inverse unique_values unpackbits unwrap vander var vsplit bincount
-digitize interp fix i0 sinc poly polyfit roots""".split()
+ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere array_split average
+broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum cumulative_prod
+cumulative_sum diagonal diff dsplit ediff1d expand_dims extract fill_diagonal flatnonzero flip
+fliplr flipud gradient histogram histogram2d histogramdd hsplit lexsort matrix_transpose max mean
+median min moveaxis nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+nanprod nanstd nansum nanvar nonzero packbits pad partition percentile permute_dims prod ptp
+putmask quantile ravel real_if_close repeat reshape roll rollaxis rot90 searchsorted sort
+sort_complex split squeeze std sum swapaxes take take_along_axis tile trace transpose trapezoid
+tril_indices_from trim_zeros triu_indices_from unique unique_all unique_counts unique_inverse
+unique_values unpackbits unwrap var vsplit bincount digitize interp fix i0 sinc poly polyfit
+roots""".split()
 # Both leading arguments are.
 ARRAYS = """dot vdot inner outer tensordot kron matmul cross convolve correlate in1d isin
 intersect1d setdiff1d setxor1d union1d array_equal array_equiv polyadd polysub polymul polyval
@@ -31,7 +31,8 @@ choose""".split()
 # A sequence of arrays comes first, or arrays and scalars mixed.
 MIXED = """concatenate concat stack vstack hstack dstack column_stack atleast_1d atleast_2d
 atleast_3d broadcast_arrays where isclose allclose einsum select ix_ angle real imag iscomplex
-isreal isneginf isposinf block insert append delete resize nan_to_num""".split()
+isreal isneginf isposinf block insert diag diagflat tril triu vander around round append delete
+resize nan_to_num""".split()
 # The answer is a host value.
 HOST = """ndim shape size result_type can_cast min_scalar_type promote_types broadcast_shapes
 isscalar iscomplexobj isrealobj isfortran may_share_memory shares_memory array2string array_repr

@@ -80,7 +80,8 @@ class ufunc:
         def work() -> None:
             with np.errstate(all="ignore"):
                 if self._function is np.power and dtypes[0].kind in "iu":
-                    _integer_power(*values, targets[0], where)
+                    base, exponent = (np.asarray(v, dtypes[0]) for v in values)
+                    _integer_power(base, exponent, targets[0], where)
                 else:
                     self._function(*values, out=targets, where=where, casting="unsafe", **options)
 
@@ -160,10 +161,9 @@ def _integer_power(base, exponent, target, where) -> None:
     """As in C: a negative exponent gives 1 / base**n rounded towards zero, where NumPy raises."""
     positive = np.maximum(exponent, 0)
     np.power(base, positive, out=target, where=where, casting="unsafe")
-    negative = (np.asarray(exponent) < 0) & where
+    negative = (exponent < 0) & where
     if negative.any():
-        base = np.asarray(base)
-        sign = np.where(np.asarray(exponent) % 2 == 0, 1, base)
+        sign = np.where(exponent % 2 == 0, 1, base)
         np.copyto(target, np.where(np.abs(base) == 1, sign, 0), "unsafe", where=negative)
 
 
