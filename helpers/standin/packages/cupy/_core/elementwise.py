@@ -15,9 +15,10 @@ from functools import partial
 
 import numpy as np
 
-from cupy._core import _kernel
+from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
-from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
+from cupy._core._kernel import Argument, Scalar, View, as_array, is_scalar
+from cupy._core._launch import Packing
 from cupy._core._ndarray import ndarray
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
@@ -150,13 +151,13 @@ class ElementwiseKernel:
             arrays = args[: self.nin] + outputs
             words = plan.packing.fill(arrays)
             run = partial(plan.run, block_size=block_size)
-            _kernel.launch(run, words, self.name, self.params, arrays, stream)
+            _launch.launch(run, words, self.name, self.params, arrays, stream)
         if self.no_return:
             return None
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
     def _plan(self, args: list, size: int) -> _Plan:
-        key = (*_kernel.signature(args), size)
+        key = (*_launch.signature(args), size)
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make_plan([_kernel.as_argument(a) for a in args], size)
@@ -201,15 +202,15 @@ class ElementwiseKernel:
     def _compile(self, args: list[Argument], shape: tuple[int, ...], types: dict) -> Callable:
         around = self.kwargs.get("loop_prep", "") + self.kwargs.get("after_loop", "")
         kernel = self._code(_KERNEL, args, shape, types)
-        if around or _kernel.names_threads(self.operation, self.preamble):
+        if around or _launch.names_threads(self.operation, self.preamble):
             return _threaded(kernel, self.name, args, shape, self.options)
-        run = _kernel.compiled(self._code(_LOOP, args, shape, types), self.options, self.name)
-        _kernel.check_by_nvrtc(kernel, self.options, self.name)
+        run = _launch.compiled(self._code(_LOOP, args, shape, types), self.options, self.name)
+        _launch.check_by_nvrtc(kernel, self.options, self.name)
         return lambda words, block_size: run(words)
 
-    def _code(self, template, args, shape, types, label=_kernel.numbered) -> str:
+    def _code(self, template, args, shape, types, label=_launch.numbered) -> str:
         """The source: CUDA C (``_KERNEL``) or the loop on the CPU (``_LOOP``)."""
-        rows = _kernel.declarations(args, self.params, {"_ind": shape})
+        rows = _launch.declarations(args, self.params, {"_ind": shape})
         references = ""
         for (_, name, _), p in zip(rows, self.params, strict=False):
             if name != p.name:
@@ -217,15 +218,15 @@ class ElementwiseKernel:
                 references += f"    {const}{p.ctype} &{p.name} = {name}.at(_ind.get());\n"
         headers, preamble = [], self.preamble
         if template is _LOOP:
-            preamble, headers = _kernel.split_headers(preamble, self.name, self.options)
+            preamble, headers = _launch.split_headers(preamble, self.name, self.options)
         return template.format(
             headers="".join(f'#include "{header}"\n' for header in headers),
-            typedefs=_kernel.typedefs(types),
+            typedefs=_launch.typedefs(types),
             preamble=label(preamble, f"{self.name}.cu, preamble"),
             name=self.name,
-            params=_kernel.parameter_list(rows),
+            params=_launch.parameter_list(rows),
             arguments=", ".join(name for _, name, _ in rows),
-            locals=_kernel.unpacking(rows),
+            locals=_launch.unpacking(rows),
             references=references,
             operation=label(self.operation, f"{self.name}.cu"),
             loop_prep=label(self.kwargs.get("loop_prep", ""), f"{self.name}.cu, loop_prep"),
@@ -235,12 +236,12 @@ class ElementwiseKernel:
     @property
     def cached_codes(self) -> dict[tuple, str]:
         """CUDA C sources by the dtypes of the arrays they were made for."""
-        return _kernel.cached_codes(self._cached_codes)
+        return _launch.cached_codes(self._cached_codes)
 
     @property
     def cached_code(self) -> str:
         """The CUDA C source, where the kernel has met one combination of dtypes only."""
-        return _kernel.cached_code(self._cached_codes)
+        return _launch.cached_code(self._cached_codes)
 
 
 def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> Callable:
@@ -252,13 +253,13 @@ def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> C
     module = Module(kernel, options, name=name)
     function = module.get_function(name)
     address = module.get_global_var("standin_record")
-    record = np.ctypeslib.as_array((ctypes.c_int64 * _kernel.HEADER_WORDS).from_address(address))
+    record = np.ctypeslib.as_array((ctypes.c_int64 * _launch.HEADER_WORDS).from_address(address))
     size = math.prod(shape)
 
     def run(words: np.ndarray, block_size: int) -> None:
-        launched, offset = [], _kernel.HEADER_WORDS
+        launched, offset = [], _launch.HEADER_WORDS
         for arg in args:
-            count = _kernel.words_of(arg)
+            count = _launch.words_of(arg)
             part = words[offset : offset + count]
             if isinstance(arg, Scalar):
                 launched.append(part.view(arg.dtype)[0])
@@ -268,6 +269,6 @@ def _threaded(kernel: str, name: str, args: list[Argument], shape, options) -> C
         launched.append(words[offset:].view(f"V{8 * (len(words) - offset)}"))
         record[:] = 0
         function.linear_launch(size, launched, block_max_size=block_size)
-        words[: _kernel.HEADER_WORDS] = record
+        words[: _launch.HEADER_WORDS] = record
 
     return run

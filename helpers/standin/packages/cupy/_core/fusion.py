@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import cupy
+from cupy._core import _operators
 from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc
 
@@ -161,35 +162,17 @@ def _install() -> None:
     for name in "sum prod max min all any".split():
         function = getattr(cupy, name)
         setattr(_VariableProxy, name, lambda self, *a, f=function, **k: f(self, *a, **k))
-    for name, function in {
-        "add": cupy.add,
-        "sub": cupy.subtract,
-        "mul": cupy.multiply,
-        "truediv": cupy.true_divide,
-        "floordiv": cupy.floor_divide,
-        "mod": cupy.remainder,
-        "pow": cupy.power,
-        "lshift": cupy.left_shift,
-        "rshift": cupy.right_shift,
-        "and": cupy.bitwise_and,
-        "or": cupy.bitwise_or,
-        "xor": cupy.bitwise_xor,
-    }.items():
-        setattr(_VariableProxy, f"__{name}__", lambda self, other, f=function: f(self, other))
-        setattr(_ArrayProxy, f"__i{name}__", lambda self, other, f=function: f(self, other, self))
-        if name != "pow":  # as in CuPy
-            setattr(_VariableProxy, f"__r{name}__", lambda self, other, f=function: f(other, self))
-    for name, function in {
-        "lt": cupy.less,
-        "le": cupy.less_equal,
-        "eq": cupy.equal,
-        "ne": cupy.not_equal,
-        "gt": cupy.greater,
-        "ge": cupy.greater_equal,
-    }.items():
-        setattr(_VariableProxy, f"__{name}__", lambda self, other, f=function: f(self, other))
-    for name, function in {"neg": cupy.negative, "invert": cupy.invert}.items():
-        setattr(_VariableProxy, f"__{name}__", lambda self, f=function: f(self))
+    for name, function in (_operators._BINARY | _operators._COMPARISONS).items():
+        if name in ("divmod", "matmul"):
+            continue
+        f = getattr(cupy, function)
+        setattr(_VariableProxy, f"__{name}__", lambda self, other, f=f: f(self, other))
+        if name in _operators._BINARY:
+            setattr(_ArrayProxy, f"__i{name}__", lambda self, other, f=f: f(self, other, self))
+            if name != "pow":  # as in CuPy
+                setattr(_VariableProxy, f"__r{name}__", lambda self, other, f=f: f(other, self))
+    _VariableProxy.__neg__ = lambda self: cupy.negative(self)
+    _VariableProxy.__invert__ = lambda self: cupy.invert(self)
 
 
 _install()

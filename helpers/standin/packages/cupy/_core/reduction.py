@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from cupy._core import _kernel
+from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
-from cupy._core._kernel import Argument, Packing, Scalar, View, as_array, is_scalar
+from cupy._core._kernel import Argument, Scalar, View, as_array, is_scalar
+from cupy._core._launch import Packing
 from cupy._core._ndarray import ndarray
 
 BLOCK_SIZE = 512  # partial results
@@ -170,7 +171,7 @@ class ReductionKernel:
         self.reduce_dims = reduce_dims
         self.preamble = preamble
         self.options = tuple(options)
-        if _kernel.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
+        if _launch.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
             raise NotImplementedError(
                 "the CPU stand-in has no threads inside a ReductionKernel; use a RawKernel"
             )
@@ -209,11 +210,11 @@ class ReductionKernel:
         if plan.run is not None:
             arrays = args[: self.nin] + outputs
             words = plan.packing.fill(arrays)
-            _kernel.launch(plan.run, words, self.name, self.params, arrays, stream)
+            _launch.launch(plan.run, words, self.name, self.params, arrays, stream)
         return outputs[0]
 
     def _plan(self, args: list, axis, keepdims: bool) -> _Plan:
-        key = (*_kernel.signature(args), axis, keepdims)
+        key = (*_launch.signature(args), axis, keepdims)
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make_plan([_kernel.as_argument(a) for a in args], axis, keepdims)
@@ -273,8 +274,8 @@ class ReductionKernel:
         function = self._functions.get(code)
         if function is None:
             source = self._code(_LOOP, args, in_shape, out_shape, types)
-            function = _kernel.compiled(source, self.options, self.name)
-            _kernel.check_by_nvrtc(code, self.options, self.name)
+            function = _launch.compiled(source, self.options, self.name)
+            _launch.check_by_nvrtc(code, self.options, self.name)
             self._functions[code] = function
             arrays = tuple(a.dtype.char for a in args if isinstance(a, View))
             self._cached_codes.setdefault(arrays, code)
@@ -282,13 +283,13 @@ class ReductionKernel:
 
     def _code(self, template: str, args, in_shape, out_shape, types) -> str:
         indexers = {"_in_ind": in_shape, "_out_ind": out_shape}
-        rows = _kernel.declarations(args, self.params, indexers)
-        offset = _kernel.HEADER_WORDS + sum(map(_kernel.words_of, args))
+        rows = _launch.declarations(args, self.params, indexers)
+        offset = _launch.HEADER_WORDS + sum(map(_launch.words_of, args))
         offset += sum(1 + 2 * max(len(shape), 1) for shape in indexers.values())
         rows.append(("const int", "_block_stride", offset))
         inputs, outputs = [], []
         for number, (arg, p) in enumerate(zip(args, self.params, strict=True)):
-            name = _kernel.variable(arg, p)
+            name = _launch.variable(arg, p)
             if name == p.name:
                 continue
             if number < self.nin:
@@ -298,15 +299,15 @@ class ReductionKernel:
                 outputs.append(f"      {p.ctype} &{p.name} = {name}.at(_out_ind.get());\n")
         headers, preamble = [], self.preamble
         if template is _LOOP:
-            preamble, headers = _kernel.split_headers(preamble, self.name, self.options)
+            preamble, headers = _launch.split_headers(preamble, self.name, self.options)
         return template.format(
             headers="".join(f'#include "{header}"\n' for header in headers),
-            typedefs=_kernel.typedefs(types),
-            preamble=_kernel.numbered(preamble, f"{self.name}.cu, preamble"),
+            typedefs=_launch.typedefs(types),
+            preamble=_launch.numbered(preamble, f"{self.name}.cu, preamble"),
             name=self.name,
             block_size=BLOCK_SIZE,
-            params=_kernel.parameter_list(rows),
-            locals=_kernel.unpacking(rows),
+            params=_launch.parameter_list(rows),
+            locals=_launch.unpacking(rows),
             inputs="".join(inputs),
             outputs="".join(outputs),
             map_expr=self.map_expr,
@@ -319,12 +320,12 @@ class ReductionKernel:
     @property
     def cached_codes(self) -> dict[tuple, str]:
         """CUDA C sources by the dtypes of the arrays they were made for."""
-        return _kernel.cached_codes(self._cached_codes)
+        return _launch.cached_codes(self._cached_codes)
 
     @property
     def cached_code(self) -> str:
         """The CUDA C source, where the kernel has met one combination of dtypes only."""
-        return _kernel.cached_code(self._cached_codes)
+        return _launch.cached_code(self._cached_codes)
 
 
 def split_axes(axis, ndim: int) -> tuple[list[int], list[int]]:

@@ -1,0 +1,222 @@
+"""From the text of a kernel to a call: the generated source, the packed arguments, the launch.
+
+A kernel receives one row of 8-byte words. It starts with room for a CArrayRecord, in which the
+kernel tells of an index outside a raw array; then comes each argument, an array as a CArray's words.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import re
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cupy._core._kernel import Argument, ParameterInfo, Scalar, View, ctype_of
+from cupy._core._ndarray import ndarray
+from cupy.cuda.compiler import CompileException
+from cupy.cuda.function import guarded
+from cupy.cuda.stream import submit
+from helpers.standin import compiler, translate
+
+HEADER_WORDS = 5  # of a CArrayRecord
+# Words that mean something only to a thread in its block: such a body runs as a RawKernel would.
+_THREAD_WORDS = re.compile(
+    r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|laneId|__shared__|__sync\w*|__shfl\w*|"
+    r"__ballot\w*|__any\w*|__all\w*|__activemask|__reduce_\w+|__match_\w+|cooperative_groups)\b"
+)
+
+
+def names_threads(*texts: str) -> bool:
+    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", "\n".join(texts), flags=re.DOTALL)
+    return _THREAD_WORDS.search(code) is not None
+
+
+def signature(args: Sequence) -> tuple:
+    """What a plan depends on: dtypes, shapes and strides of arrays, types of scalars."""
+    key = []
+    for arg in args:
+        if isinstance(arg, ndarray):
+            array = arg._array
+            key += (array.dtype, array.shape, array.strides)
+        else:
+            key.append(type(arg))
+    return tuple(key)
+
+
+def typedefs(types: dict[str, np.dtype]) -> str:
+    return "".join(f"typedef {ctype_of(dtype)} {name};\n" for name, dtype in types.items())
+
+
+def variable(arg: Argument, p: ParameterInfo) -> str:
+    """What the kernel calls an argument; in the body, ``_raw_x`` becomes the element ``x``."""
+    return f"_raw_{p.name}" if isinstance(arg, View) and not p.raw else p.name
+
+
+def declarations(
+    args: Sequence[Argument],
+    params: Sequence[ParameterInfo],
+    indexers: dict[str, tuple[int, ...]],
+) -> list[tuple[str, str, int]]:
+    """C++ type, name and offset in the row of words of everything that the kernel receives."""
+    rows, offset = [], HEADER_WORDS
+    for arg, p in zip(args, params, strict=True):
+        const = "const " if p.is_const else ""
+        ctype = ctype_of(arg.dtype)
+        if isinstance(arg, View):
+            small = arg.size * arg.dtype.itemsize <= 2**31
+            flags = f"{len(arg.shape)}, {int(arg.c_contiguous)}, {int(small)}"
+            ctype = f"CArray<{ctype}, {flags}>"
+        rows.append((const + ctype, variable(arg, p), offset))
+        offset += words_of(arg)
+    for name, shape in indexers.items():
+        small = math.prod(shape) <= 2**31
+        rows.append((f"CIndexer<{len(shape)}, {int(small)}>", name, offset))
+        offset += 1 + 2 * max(len(shape), 1)
+    return rows
+
+
+def parameter_list(rows: Sequence[tuple[str, str, int]]) -> str:
+    return ", ".join(f"{ctype} {name}" for ctype, name, _ in rows)
+
+
+def unpacking(rows: Sequence[tuple[str, str, int]]) -> str:
+    """C++ declarations that read everything from the row of words."""
+    return "\n".join(
+        f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(words + {offset});"
+        for ctype, name, offset in rows
+    )
+
+
+def numbered(text: str, label: str) -> str:
+    """``text`` with a #line directive, so that a compiler's message gives the reader's line."""
+    return f'\n#line 1 "{label}"\n{text}\n#line 1 "generated code"\n' if text.strip() else text
+
+
+def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
+    """A preamble without the includes that the shim answers, and the shim's headers for them."""
+    try:
+        code, headers = translate._headers(preamble, compiler.parse_options(options).folders)
+    except translate.NoSuchHeader as missing:
+        message = (
+            f"{name}.cu, preamble({missing.line}): catastrophic error: could not open source file "
+            f'"{missing.header}"'
+        )
+        raise CompileException(message, preamble, name, options) from None
+    return code, ["carray.h", *headers]
+
+
+def check_by_nvrtc(code: str, options: tuple[str, ...], name: str) -> None:
+    """Where CUPY_STANDIN_NVRTC=1: compile the CUDA C form of a kernel by NVRTC too."""
+    if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
+        from helpers.standin import nvrtc
+
+        nvrtc.check('#include "carray.h"\n' + code, options, name)
+
+
+def words_of(arg: Argument) -> int:
+    """Length of one argument in the row of 8-byte words that a compiled kernel receives."""
+    return 2 if isinstance(arg, Scalar) else 3 + 2 * max(len(arg.shape), 1)
+
+
+class Packing:
+    """The row of words, with shapes, strides and sizes; a launch copies it and fills in the rest.
+
+    An array is laid out as CArray is: pointer, size, shape, strides, number of the parameter.
+    """
+
+    def __init__(
+        self, args: Sequence[Argument], indexers: Sequence[tuple[int, ...]], *numbers: int
+    ):
+        words = [0] * HEADER_WORDS
+        self._arrays: list[tuple[int, int]] = []
+        self._scalars: list[tuple[int, int, np.dtype]] = []
+        for number, arg in enumerate(args):
+            if isinstance(arg, Scalar):
+                self._scalars.append((number, 8 * len(words), arg.dtype))
+                words += [0, 0]
+            else:
+                self._arrays.append((number, len(words)))
+                words += [0, arg.size, *(arg.shape or (1,)), *(arg.strides or (0,)), number]
+        for shape in indexers:
+            words += [math.prod(shape), *(shape or (1,)), *(0 for _ in shape or (1,))]
+        self._words = np.array([*words, *numbers], np.int64)
+
+    def fill(self, arguments: Sequence) -> np.ndarray:
+        """The words with this call's pointers and scalars. A scalar is stored as NumPy assigns it:
+        ``OverflowError`` for a Python integer that the dtype cannot hold."""
+        words = self._words.copy()
+        for number, offset in self._arrays:
+            words[offset] = arguments[number]._array.__array_interface__["data"][0]
+        for number, offset, dtype in self._scalars:
+            np.ndarray((), dtype, words, offset)[()] = arguments[number]
+        return words
+
+
+def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.ndarray], None]:
+    """The function ``standin_run`` of a generated source, to be called with the words.
+
+    A fault or a trap inside it is a RuntimeError, and what it prints comes out.
+    """
+    library = compiler.build(source, options=options, name=name)
+    address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
+
+    def run(words: np.ndarray) -> None:
+        guarded(name, address, words.ctypes.data)
+
+    run.library = library  # keeps it loaded
+    return run
+
+
+def launch(
+    run: Callable[[np.ndarray], None],
+    words: np.ndarray,
+    name: str,
+    params: Sequence[ParameterInfo],
+    arrays: Sequence,
+    stream=None,
+) -> None:
+    """Run now, or put into the graph that the stream is capturing; then look for violations.
+
+    ``arrays`` are the objects whose memory the words point to: they must outlive the graph.
+    """
+
+    def work(arrays=arrays) -> None:
+        run(words)
+        if words[0]:
+            raise_violation(words, name, params)
+
+    submit(work, stream)
+
+
+def raise_violation(words: Sequence[int], name: str, params: Sequence[ParameterInfo]) -> None:
+    _, number, axis, index, length = (int(w) for w in words[:HEADER_WORDS])
+    where = f"has {length} elements" if axis < 0 else f"has length {length} along axis {axis}"
+    raise IndexError(
+        f"kernel {name!r}: index {index} is outside the raw array {params[number].name!r}, which "
+        f"{where}; a GPU would silently read or overwrite other memory. Compare the index with "
+        f"{params[number].name}.size() or .shape() before using it"
+    )
+
+
+def cached_codes(codes: dict[tuple, str]) -> dict[tuple, str]:
+    if not codes:
+        warnings.warn(
+            "No codes are cached because compilation is deferred until the first function call.",
+            stacklevel=3,
+        )
+    return dict(codes)
+
+
+def cached_code(codes: dict[tuple, str]) -> str:
+    if len(codes) > 1:
+        warnings.warn(
+            "The input types of the kernel could not be inferred. Please use `.cached_codes` "
+            "instead.",
+            stacklevel=3,
+        )
+    return next(iter(codes.values()))
