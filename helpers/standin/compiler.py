@@ -36,11 +36,18 @@ FLAGS = (
     "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -U_FORTIFY_SOURCE"
 ).split()
 if sys.platform != "darwin":
-    FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below its stack
-# An index outside an array of fixed size (a shared tile, a local array) stops the kernel.
-BOUNDS = {
-    "gcc": ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"],
-    "clang": ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds"],
+    FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
+# By family: an index outside an array of fixed size (a shared tile, a local array) stops the kernel;
+# messages without pictures of the source; zig need not build its C++ library, which nothing uses.
+_CLANG = ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds", "-fno-caret-diagnostics"]
+FAMILY_FLAGS = {
+    "gcc": [
+        "-fsanitize=bounds",
+        "-fsanitize-undefined-trap-on-error",
+        "-fno-diagnostics-show-caret",
+    ],
+    "clang": _CLANG,
+    "zig": [*_CLANG, "-nostdlib++"],
 }
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 _lock = threading.RLock()
@@ -173,7 +180,7 @@ def _make(target: Path, arguments: list[str], source: str | None = None) -> str 
 def runtime() -> ctypes.CDLL:
     """The library that runs kernels (shim/runtime.cpp), built on first use."""
     with _lock:
-        flags = [*FLAGS, *LINK, "-std=c++17"]
+        flags = [*_flags(), *LINK, "-std=c++17"]
         path = cache_folder() / f"runtime-{_key(*flags)}.so"
         if not path.exists():
             name = "-install_name" if sys.platform == "darwin" else "-soname"
@@ -184,9 +191,8 @@ def runtime() -> ctypes.CDLL:
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
-def _bounds() -> list[str]:
-    family = find_compiler().family
-    return BOUNDS["gcc" if family == "gcc" else "clang"]
+def _flags() -> list[str]:
+    return [*FLAGS, *FAMILY_FLAGS[find_compiler().family]]
 
 
 @functools.cache
@@ -195,11 +201,11 @@ def _precompiled(standard: str) -> list[str]:
     plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
     if find_compiler().family != "gcc":
         return plain
-    folder = cache_folder() / f"headers-{_key(*FLAGS, *_bounds(), standard)}"
+    folder = cache_folder() / f"headers-{_key(*_flags(), standard)}"
     folder.mkdir(exist_ok=True)
     target = folder / "cuda.h.gch"
     if not target.exists():
-        arguments = [*FLAGS, *_bounds(), standard, "-x", "c++-header", str(SHIM / "cuda.h")]
+        arguments = [*_flags(), standard, "-x", "c++-header", str(SHIM / "cuda.h")]
         if _make(target, arguments):
             return plain
     return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
@@ -224,14 +230,14 @@ def build(
         runtime()  # first: the library needs it
         parsed = parse_options(tuple(options))
         text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
-        flags = [*FLAGS, *_bounds(), *LINK, *parsed.arguments]
+        flags = [*_flags(), *LINK, *parsed.arguments]
         path = cache_folder() / f"{_key(*flags, text)}.so"
         if not path.exists():
             if pch:
                 include = _precompiled(parsed.arguments[0])
             else:
                 include = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
-            arguments = [*flags, *include, "-fno-diagnostics-show-caret", "-x", "c++"]
+            arguments = [*flags, *include, "-x", "c++"]
             if message := _make(path, arguments, text):
                 from cupy.cuda.compiler import CompileException
 

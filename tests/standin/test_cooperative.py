@@ -140,7 +140,7 @@ def test_too_many_blocks_for_a_cooperative_launch():
 SPIN = {
     "volatile": "while (*(volatile unsigned *)counter < goal);",
     "atomic": "while (atomicAdd(counter, 0) < goal) {}",
-    "nanosleep": "while (true) { if (*(volatile unsigned *)counter >= goal) break; __nanosleep(9); }",
+    "nanosleep": "for (;;) { if (*(volatile unsigned *)counter >= goal) break; __nanosleep(9); }",
     "do": "do { __threadfence(); } while (*(volatile unsigned *)counter < goal);",
 }
 

@@ -274,10 +274,13 @@ DIVERGENT = [
         "if (threadIdx.x < 3) __shfl_sync(0xffffffff, 1, 0); else __syncthreads();",
         r"29 threads wait at __syncthreads\(\), 3 threads wait at a warp primitive",
     ),
-    ("if (threadIdx.x < 3) __shfl_sync(0xff, 1, 0);\n"
-     "else if (threadIdx.x < 8) __shfl_sync(0xfe, 1, 0);\n__syncthreads();", "8 threads wait at a warp primitive.*same mask"),
+    (
+        "if (threadIdx.x < 3) __shfl_sync(0xff, 1, 0);\n"
+        "else if (threadIdx.x < 8) __shfl_sync(0xfe, 1, 0);\n__syncthreads();",
+        "8 threads wait at a warp primitive.*same mask",
+    ),
     ("if (threadIdx.x == 7) __syncwarp(1);", "line 2: lane 7 .* mask 0x00000001 does not name it"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("body, message", DIVERGENT)

@@ -107,8 +107,8 @@ def test_views_keep_their_offset_and_lose_their_strides():
 
 def test_every_kind_of_argument():
     parameters = (
-        "double *o, bool b, signed char c, unsigned short h, int i, long long l, float f, double d, "
-        "unsigned long long u"
+        "double *o, bool b, signed char c, unsigned short h, int i, long long l, float f, "
+        "double d, unsigned long long u"
     )
     body = "o[0]=b; o[1]=c; o[2]=h; o[3]=i; o[4]=l; o[5]=f; o[6]=d; o[7]=(double)(u >> 1);"
     k = kernel(body, parameters)
