@@ -1,7 +1,7 @@
 """From the text of a kernel to a call: the generated source, the packed arguments, the launch.
 
 A kernel receives one row of 8-byte words. It starts with room for a CArrayRecord, in which the
-kernel tells of an index outside a raw array; then comes each argument, an array as a CArray's words.
+kernel tells of an index outside a raw array; then comes each argument, an array as CArray's words.
 """
 
 from __future__ import annotations
