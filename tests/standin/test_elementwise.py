@@ -402,6 +402,12 @@ def test_cached_code():
         assert kernel.cached_code
 
 
+def test_a_write_through_a_pointer_past_the_end():
+    kernel = cp.ElementwiseKernel("", "raw float32 y", "(&y[0])[i + 1] = i", "past")
+    with pytest.raises(RuntimeError, match="^kernel 'past' wrote outside the raw array 'y', which"):
+        kernel(cp.zeros(128, "float32"), size=128)
+
+
 def test_a_fault_is_an_error():
     kernel = cp.ElementwiseKernel("raw T x", "T y", "y = *(&x[0] + (1ll << 40))", "wild")
     with pytest.raises(RuntimeError, match="^kernel 'wild': "):

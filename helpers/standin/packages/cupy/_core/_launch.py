@@ -189,8 +189,23 @@ def launch(
         run(words)
         if words[0]:
             raise_violation(words, name, params)
+        for array, p in zip(arrays, params, strict=True):
+            if p.raw and isinstance(array, ndarray):
+                check_memory(array._memory, name, p.name)
 
     submit(work, stream)
+
+
+def check_memory(memory, name: str, parameter: str) -> None:
+    """Raise if a pointer into a raw array was used to write before or past its memory."""
+    offset = memory.damage()
+    if offset is not None:
+        memory.repair()
+        place = "before the start" if offset < 0 else "past the end"
+        raise RuntimeError(
+            f"kernel {name!r} wrote outside the raw array {parameter!r}, which has {memory.size} "
+            f"bytes: at byte {offset}, {place}"
+        )
 
 
 def raise_violation(words: Sequence[int], name: str, params: Sequence[ParameterInfo]) -> None:
