@@ -10,6 +10,7 @@ import tabulate
 import tqdm
 from IPython import get_ipython
 from IPython.display import display
+from PIL import Image
 
 STYLE = Path(__file__).with_name("book.mplstyle")
 
@@ -57,10 +58,12 @@ def show(fig, *, alt):
     if not isinstance(alt, str) or not alt.strip() or "\n" in alt.strip():
         raise ValueError("show() needs alt=, one sentence that says what the figure shows")
     alt = " ".join(alt.split())
-    image = io.BytesIO()
-    # Without the version of matplotlib in the file, the same figure is the same file.
-    fig.savefig(image, format="png", metadata={"Software": None}, pil_kwargs={"optimize": True})
+    drawn, image = io.BytesIO(), io.BytesIO()
+    fig.savefig(drawn, format="png")
     plt.close(fig)
+    # 256 colours do for a plot and make a much smaller file; no version of matplotlib is kept in
+    # it, so that the same figure is the same file.
+    Image.open(drawn).convert("RGB").quantize(256).save(image, format="png", optimize=True)
     data = {"image/png": base64.b64encode(image.getvalue()).decode(), "text/plain": alt}
     emit(data, {"image/png": {"alt": alt}})
 
