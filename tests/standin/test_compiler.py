@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -121,8 +122,8 @@ def test_messages_have_the_lines_of_the_source():
     for pch in (True, False):
         with pytest.raises(CompileException) as caught:
             compiler.build(source, name="sum", pch=pch, options=("-DA=1", "-DB=2"))
-        assert "sum.cu(3): error: 'one' was not declared" in str(caught.value)
-        assert "sum.cu(4): error: 'two' was not declared" in str(caught.value)
+        assert re.search(r"^sum.cu\(3\): error: .*'one'", str(caught.value), re.MULTILINE)
+        assert re.search(r"^sum.cu\(4\): error: .*'two'", str(caught.value), re.MULTILINE)
         assert str(caught.value).endswith('2 errors detected in the compilation of "sum.cu".\n')
 
 

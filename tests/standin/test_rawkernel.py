@@ -356,8 +356,9 @@ extern "C" __global__ void k(float *x) {
     with pytest.raises(CompileException) as caught:
         cp.RawKernel(source, "k").compile()
     message = str(caught.value)
-    assert message.startswith("k.cu(6): error: 'missing' was not declared in this scope")
-    assert "\nk.cu(7): error: 'other' was not declared in this scope" in message
+    first, second = (line for line in message.splitlines() if line.startswith("k.cu("))
+    assert first.startswith("k.cu(6): error: ") and "'missing'" in first
+    assert second.startswith("k.cu(7): error: ") and "'other'" in second
     assert message.endswith('2 errors detected in the compilation of "k.cu".\n')
     dumped = io.StringIO()
     caught.value.dump(dumped)

@@ -24,7 +24,7 @@
 
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
-#define __CUDA_ARCH__ 800
+#define __CUDA_ARCH__ 750
 
 #define threadIdx (const_cast<const uint3 &>(standin_here.thread))
 #define blockIdx (const_cast<const uint3 &>(standin_here.block))

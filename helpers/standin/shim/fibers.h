@@ -1,0 +1,421 @@
+// Threads that can wait for each other, all on one thread of the operating system: each has a stack
+// of its own and runs until it waits, whereupon the next one that is ready goes on. Part of
+// runtime.cpp.
+#pragma once
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "arena.h"
+#include "faults.h"
+#include "runtime.h"
+
+double standin_spin_limit = 20;  // seconds
+
+namespace {
+
+// Saving and resuming a fiber's context. GCC's built-in pair does in a few instructions what setjmp
+// and longjmp do with a call: a quarter off the time of a kernel that is all barriers.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+typedef void *Context[5];
+#define SAVE(context) __builtin_setjmp(context)
+#define RESUME(context) __builtin_longjmp(context, 1)
+#else
+typedef jmp_buf Context;
+#define SAVE(context) _setjmp(context)
+#define RESUME(context) _longjmp(context, 1)
+#endif
+
+enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, SPINS, RETURNED };
+
+const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
+const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
+
+const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
+
+struct Block {
+    int arrived, predicates, result, line;  // at the block's barrier
+    int returned, spinning;
+};
+
+const StandinKernel *kernel;
+void **arguments;
+size_t dynamic_bytes;
+unsigned block_count, block_threads, block_warps;  // blocks that are resident, and their size
+unsigned current;                                  // fiber: block * block_threads + thread
+unsigned current_block;                            // which resident block the current fiber is of
+unsigned grid_arrived, grid_returned;
+double progress_time;  // when a thread last did something other than spin
+unsigned spins;
+
+// One entry a fiber. The stacks are kept from launch to launch.
+unsigned fiber_capacity;
+char **stacks;
+Context *contexts;
+bool *started;
+unsigned char *states;
+int *lines;          // where it waits
+uint3 *coordinates;  // threadIdx
+// One entry a block, and one a warp.
+Block *blocks;
+StandinWarp *warps;
+char *shared_copies;  // static shared memory of the resident blocks that are not running
+
+template <class T>
+void grow(T *&array, size_t count) {
+    array = (T *)realloc((void *)array, count * sizeof(T));
+    if (!array) standin_fail(STANDIN_REFUSED, "there is no memory for its threads");
+}
+
+void reserve_fibers(unsigned count) {
+    if (count <= fiber_capacity) return;
+    unsigned more = count - fiber_capacity;
+    char *memory = (char *)mmap(nullptr, more * STACK, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        standin_fail(STANDIN_REFUSED, "there is no memory for the stacks of %u threads", count);
+    grow(stacks, count);
+    grow(contexts, count);
+    grow(started, count);
+    grow(states, count);
+    grow(lines, count);
+    grow(coordinates, count);
+    for (unsigned i = 0; i < more; ++i) {
+        unsigned fiber = fiber_capacity + i;
+        stacks[fiber] = memory + i * STACK;
+        started[fiber] = false;
+        if (fiber < FENCED_STACKS) mprotect(stacks[fiber], page_size(), PROT_NONE);
+    }
+    fiber_capacity = count;
+}
+
+const char *describe_address(const char *address) {
+    if (arena.memory && address >= arena.memory && address < arena.memory + arena.capacity) {
+        static char text[160];
+        snprintf(text, sizeof text,
+                 "an access past the end of its %zu bytes of dynamic shared memory (shared_mem)",
+                 standin_here.dynamic_bytes);
+        return text;
+    }
+    for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
+        if (address >= stacks[i] && address < stacks[i] + page_size())
+            return "more local memory than the stand-in gives a thread (about 100 KiB)";
+    if (address < (const char *)4096) return "an access through a null pointer";
+    return "an access to memory that belongs to no array";
+}
+
+double seconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+void made_progress() { spins = 0; }
+
+[[noreturn]] void finish_launch() { _longjmp(launch_frame, 2); }
+
+void thread_returned();
+
+void fiber_main() {
+    for (;;) {
+        kernel->call(arguments);
+        thread_returned();
+    }
+}
+
+// Go on with another fiber; the caller has saved the context of this one.
+[[noreturn]] __attribute__((noinline)) void resume(unsigned fiber) {
+    current = fiber;
+    unsigned index = fiber - current_block * block_threads;
+    standin_here.index = index;
+    standin_here.thread = coordinates[index];
+    if (started[fiber]) RESUME(contexts[fiber]);
+    started[fiber] = true;
+    ucontext_t context;
+    getcontext(&context);
+    // Stacks are a power of two apart: without a shift their tops would share few cache lines.
+    size_t shift = fiber % 64 * 256;
+    context.uc_stack.ss_sp = stacks[fiber];
+    context.uc_stack.ss_size = STACK - shift;
+    context.uc_link = nullptr;
+    makecontext(&context, fiber_main, 0);
+    setcontext(&context);
+    abort();
+}
+
+void enter_block(unsigned next) {
+    if (next == current_block) return;
+    size_t size = kernel->shared_end - kernel->shared_begin;
+    if (size) {
+        memcpy(shared_copies + current_block * size, kernel->shared_begin, size);
+        memcpy(kernel->shared_begin, shared_copies + next * size, size);
+    }
+    current_block = next;
+    unsigned x = standin_here.grid_size.x, y = standin_here.grid_size.y;
+    standin_here.block = {next % x, next / x % y, next / x / y};
+    standin_here.dynamic_shared = arena.start(next, dynamic_bytes);
+}
+
+[[noreturn]] void report_divergence() {
+    unsigned at_block = 0, at_grid = 0, at_warp = 0, returned = 0;
+    int waits = -1;
+    unsigned first = current_block * block_threads;
+    for (unsigned b = 0; waits < 0 && b < block_count; ++b) {  // a block where somebody waits
+        first = b * block_threads;
+        for (unsigned i = 0; i < block_threads; ++i)
+            if (states[first + i] != RETURNED) {
+                waits = i;
+                break;
+            }
+    }
+    for (unsigned i = 0; i < block_threads; ++i) {
+        unsigned char state = states[first + i];
+        at_block += state == AT_BLOCK, at_grid += state == AT_GRID;
+        at_warp += state == AT_WARP, returned += state == RETURNED;
+    }
+    enter_block(first / block_threads);
+    standin_here.thread = coordinates[waits];
+    unsigned line = lines[first + waits];
+    unsigned char state = states[first + waits];
+    char *text = standin_report.text;
+    size_t size = sizeof standin_report.text, n = 0;
+    n += snprintf(text + n, size - n, "barrier divergence: in block (%u, %u, %u)",
+                  standin_here.block.x, standin_here.block.y, standin_here.block.z);
+    const char *comma = " ";
+    const struct {
+        unsigned count;
+        const char *what;
+    } parts[] = {{at_block, "wait at __syncthreads()"},
+                 {at_grid, "wait at the grid's barrier"},
+                 {at_warp, "wait at a warp primitive"},
+                 {returned, "have returned"}};
+    for (auto &part : parts)
+        if (part.count) {
+            n += snprintf(text + n, size - n, "%s%u thread%s %s", comma, part.count,
+                          part.count == 1 ? "" : "s", part.what);
+            comma = ", ";
+        }
+    n += snprintf(text + n, size - n, "; thread (%u, %u, %u) waits in line %u",
+                  standin_here.thread.x, standin_here.thread.y, standin_here.thread.z, line);
+    snprintf(text + n, size - n, "%s",
+             state == AT_WARP
+                 ? ". On a GPU this hangs or is undefined: every lane named in the mask must make the "
+                   "same call with the same mask"
+                 : ". On a GPU this hangs or is undefined: every thread must reach every barrier, so "
+                   "put the condition (such as a bounds test) around the work, not around the barrier, "
+                   "and do not return before it");
+    leave(STANDIN_DIVERGED);
+}
+
+// The next fiber to run: of this block if one is ready, else of the next block that has one.
+unsigned next_fiber() {
+    unsigned char *own = states + current_block * block_threads;
+    unsigned after = current - current_block * block_threads + 1;
+    void *found = memchr(own + after, READY, block_threads - after);
+    if (!found) found = memchr(own, READY, after);
+    if (found) return (unsigned char *)found - states;
+    for (unsigned i = 1; i <= block_count; ++i) {
+        unsigned b = (current_block + i) % block_count;
+        unsigned char *candidates = states + b * block_threads;
+        if (blocks[b].spinning) {  // these may look again
+            for (unsigned k = 0; k < block_threads; ++k)
+                if (candidates[k] == SPINS) candidates[k] = READY;
+            blocks[b].spinning = 0;
+        }
+        found = memchr(candidates, READY, block_threads);
+        if (found) {
+            enter_block(b);
+            return (unsigned char *)found - states;
+        }
+    }
+    if (grid_returned == block_count * block_threads) finish_launch();
+    report_divergence();
+}
+
+// Let others run until this fiber, whose state says what it waits for, is ready again.
+void wait() {
+    if (SAVE(contexts[current])) return;  // saved even by the last one, which runs again next time
+    unsigned next = next_fiber();
+    if (next != current) resume(next);
+}
+
+bool exchange_if_complete(StandinWarp &warp, unsigned mask, void *combine, unsigned first) {
+    unsigned lanes = mask & warp.alive;
+    if ((warp.waiting & lanes) != lanes) return false;
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        if (warp.mask[lane] != mask || warp.combine[lane] != combine) return false;
+    }
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        warp.result[lane] = ((StandinCombine)combine)(warp, lanes, lane);
+        states[first + lane] = READY;
+    }
+    warp.waiting &= ~lanes;
+    made_progress();
+    return true;
+}
+
+void thread_returned() {
+    Block &block = blocks[current_block];
+    states[current] = RETURNED;
+    ++block.returned, ++grid_returned;
+    made_progress();
+    StandinWarp &warp = warps[current_block * block_warps + standin_here.index / 32];
+    int lane = standin_here.index % 32;
+    warp.alive &= ~(1u << lane);
+    // Lanes that named this one in their mask need wait for it no longer.
+    for (unsigned rest = warp.waiting; rest; rest &= rest - 1) {
+        int other = __builtin_ctz(rest);
+        if (warp.mask[other] >> lane & 1 &&
+            exchange_if_complete(warp, warp.mask[other], warp.combine[other], current - lane))
+            rest &= warp.waiting | (rest & -rest);
+    }
+    wait();
+}
+
+void prepare_fibers(unsigned resident) {
+    block_count = resident;
+    block_threads = standin_here.block_size.x * standin_here.block_size.y * standin_here.block_size.z;
+    block_warps = (block_threads + 31) / 32;
+    static unsigned block_capacity, warp_capacity;
+    reserve_fibers(block_count * block_threads);
+    if (block_count > block_capacity) grow(blocks, block_capacity = block_count);
+    if (block_count * block_warps > warp_capacity)
+        grow(warps, warp_capacity = block_count * block_warps);
+    unsigned i = 0;
+    for (unsigned z = 0; z < standin_here.block_size.z; ++z)
+        for (unsigned y = 0; y < standin_here.block_size.y; ++y)
+            for (unsigned x = 0; x < standin_here.block_size.x; ++x) coordinates[i++] = {x, y, z};
+}
+
+unsigned first_lanes(unsigned warp) {
+    unsigned threads = block_threads - warp * 32;
+    return threads >= 32 ? ~0u : (1u << threads) - 1;
+}
+
+void reset_fibers() {
+    current = current_block = 0;
+    grid_arrived = grid_returned = 0;
+    memset(states, READY, block_count * block_threads);
+    memset(blocks, 0, block_count * sizeof *blocks);
+    for (unsigned w = 0; w < block_count * block_warps; ++w) {
+        warps[w].waiting = 0;
+        warps[w].alive = first_lanes(w % block_warps);
+    }
+    made_progress();
+}
+
+// Run the resident fibers until all have returned. In a function of its own, since what is kept in
+// registers does not survive the jump back.
+__attribute__((noinline)) void run_fibers() {
+    jmp_buf outer;
+    memcpy(outer, launch_frame, sizeof outer);
+    int how = _setjmp(launch_frame);
+    if (how == 0) {
+        in_thread = true;
+        resume(0);
+    }
+    in_thread = false;
+    memcpy(launch_frame, outer, sizeof outer);
+    if (how != 2) _longjmp(launch_frame, 1);
+}
+
+}  // namespace
+
+// ---- called by kernels ---------------------------------------------------------------------------
+
+static void need_fibers() {
+    if (!kernel || kernel->loop)
+        standin_fail(STANDIN_REFUSED,
+                     "it waits for other threads in code that the stand-in does not see in its source "
+                     "(a macro or an included file); name the barrier in the source itself");
+}
+
+int standin_barrier(StandinScope scope, int predicate, int line) {
+    need_fibers();
+    Block &block = blocks[current_block];
+    if (scope == STANDIN_GRID) {
+        lines[current] = line;
+        if (++grid_arrived < block_count * block_threads) {
+            states[current] = AT_GRID;
+            wait();
+        } else {
+            memset(states, READY, block_count * block_threads);
+            grid_arrived = 0;
+            made_progress();
+        }
+        return 0;
+    }
+    if (block.arrived == 0)
+        block.line = line;
+    else if (block.line != line)
+        standin_fail(STANDIN_DIVERGED,
+                     "barrier divergence: this thread is at the barrier in line %d while others of "
+                     "its block wait at the one in line %d. All threads must meet at the same one",
+                     line, block.line);
+    block.predicates += predicate != 0;
+    if (++block.arrived < (int)block_threads) {
+        lines[current] = line;
+        states[current] = AT_BLOCK;
+        wait();
+    } else {
+        memset(states + current_block * block_threads, READY, block_threads);
+        block.result = block.predicates;
+        block.arrived = block.predicates = 0;
+        made_progress();
+    }
+    return blocks[current_block].result;
+}
+
+unsigned long long standin_exchange(unsigned mask, unsigned long long value, int argument,
+                                    StandinCombine combine, int line) {
+    need_fibers();
+    StandinWarp &warp = warps[current_block * block_warps + standin_here.index / 32];
+    int lane = standin_here.index % 32;
+    if (!(mask >> lane & 1))
+        standin_fail(STANDIN_DIVERGED,
+                     "line %d: lane %d makes a warp call whose mask 0x%08x does not name it, which is "
+                     "undefined on a GPU",
+                     line, lane, mask);
+    warp.value[lane] = value;
+    warp.argument[lane] = argument;
+    warp.mask[lane] = mask;
+    warp.combine[lane] = (void *)combine;
+    warp.waiting |= 1u << lane;
+    if (!exchange_if_complete(warp, mask, (void *)combine, current - lane)) {
+        lines[current] = line;
+        states[current] = AT_WARP;
+        wait();
+    }
+    return warp.result[lane];
+}
+
+// The lanes the warp began with. Which of them run together at this moment is for a GPU to say; code
+// that depends on it within a branch then meets the error for divergence.
+unsigned standin_active_lanes() {
+    need_fibers();
+    return first_lanes(standin_here.index / 32);
+}
+
+// A thread goes round a loop that may be waiting for another thread: let the others run.
+void standin_spin() {
+    if (!kernel || kernel->loop) return;
+    if (++spins % 4096 == 1) {
+        double now = seconds();
+        if (spins == 1) progress_time = now;
+        if (now - progress_time > standin_spin_limit)
+            standin_fail(STANDIN_SPINNING,
+                         "threads have gone round a loop for %g s, waiting for what no other thread "
+                         "does. Threads of blocks that do not run at the same time cannot wait for "
+                         "each other",
+                         standin_spin_limit);
+    }
+    states[current] = SPINS;
+    ++blocks[current_block].spinning;
+    wait();
+}
