@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
@@ -59,8 +60,7 @@ def browser():
     if not found:
         reason = "no Chromium or Chrome on the PATH, and CHROMIUM names none"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as p:
+    with sync_playwright() as p:
         chromium = p.chromium.launch(executable_path=found, args=FLAGS)
         yield chromium
         chromium.close()
