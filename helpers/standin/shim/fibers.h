@@ -211,11 +211,15 @@ void enter_block(unsigned next) {
     leave(STANDIN_DIVERGED);
 }
 
-// The next fiber to run: of this block if one is ready, else of the next block that has one.
+// The next fiber to run: of this warp if one is ready, as their stacks are still in the cache, else of
+// this block, else of the next block that has one.
 unsigned next_fiber() {
     unsigned char *own = states + current_block * block_threads;
     unsigned after = current - current_block * block_threads + 1;
-    void *found = memchr(own + after, READY, block_threads - after);
+    if (after % 32 && after < block_threads && own[after] == READY) return current + 1;
+    unsigned warp = (after - 1) / 32 * 32, rest = block_threads - warp;
+    void *found = memchr(own + warp, READY, rest < 32 ? rest : 32);
+    if (!found) found = memchr(own + after, READY, block_threads - after);
     if (!found) found = memchr(own, READY, after);
     if (found) return (unsigned char *)found - states;
     for (unsigned i = 1; i <= block_count; ++i) {
