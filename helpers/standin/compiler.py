@@ -37,8 +37,8 @@ FLAGS = (
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
-# By family: an index outside an array of fixed size (a shared tile, a local array) stops the kernel;
-# messages without pictures of the source; zig need not build its C++ library, which nothing uses.
+# By family: an index outside an array of fixed size (a shared tile, a local array) stops the
+# kernel; messages without pictures; zig need not build its C++ library, which nothing uses.
 _CLANG = ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds", "-fno-caret-diagnostics"]
 FAMILY_FLAGS = {
     "gcc": [

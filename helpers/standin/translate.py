@@ -152,7 +152,7 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
     return names
 
 
-def _headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str]]:
+def headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str]]:
     """``code`` without the includes the shim answers, and the shim's headers to put before it."""
     wanted: list[str] = []
 
@@ -217,13 +217,13 @@ def translate(
     spins = bool(SPINS.search(bare))
     fibers = spins or bool(WAITS.search(bare))
 
-    code, headers = _headers(code, include_folders)
+    code, hoisted = headers(code, include_folders)
     code = _EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
     code = _SHARED_ARRAY.sub(_shared_array, code)
     code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)
 
     entries = [*kernels, *(e for e in expressions if e not in kernels)]
-    lines = [f'#include "{header}"' for header in headers]
+    lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
     lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
     lines += [*definitions, f'#line 1 "{name}.cu"', code, '#line 1 "entries"']

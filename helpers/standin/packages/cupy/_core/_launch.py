@@ -100,7 +100,7 @@ def numbered(text: str, label: str) -> str:
 def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
     """A preamble without the includes that the shim answers, and the shim's headers for them."""
     try:
-        code, headers = translate._headers(preamble, compiler.parse_options(options).folders)
+        code, headers = translate.headers(preamble, compiler.parse_options(options).folders)
     except translate.NoSuchHeader as missing:
         message = (
             f"{name}.cu, preamble({missing.line}): catastrophic error: could not open source file "

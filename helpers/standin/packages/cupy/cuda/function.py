@@ -99,6 +99,18 @@ def _report(name: str, code: int) -> None:
         raise RuntimeError(f"{where}: {report.text.decode(errors='replace')}")
 
 
+def check_memory(name: str, held) -> None:
+    """RuntimeError if the kernel ``name`` wrote next to a ``Memory``, which is then mended."""
+    offset = held.damage()
+    if offset is not None:
+        held.repair()
+        place = f"at byte {offset}, {'before the start' if offset < 0 else 'past the end'}"
+        raise RuntimeError(
+            f"kernel '{name}' wrote outside an array of {held.size} bytes: {place}. "
+            "Test the index before the access, as in `if (i < n)`"
+        )
+
+
 def driver_error(status: int, note: str) -> CUDADriverError:
     """CuPy's error, with a note (shown below it) that says what to do."""
     error = CUDADriverError(status)
@@ -193,8 +205,7 @@ class Function:
                 if code:
                     _report(self.name, code)
             for held in memories.values():
-                if (offset := held.damage()) is not None:
-                    self._report_damage(held, offset)
+                check_memory(self.name, held)
 
         work.arrays = arrays
         stream.submit(work, on_stream)
@@ -206,14 +217,6 @@ class Function:
             f"({', '.join(c.type for c in self._checkers)}) but {given} "
             f"{'was' if given == 1 else 'were'} given. CuPy does not check this, and on a GPU "
             "the kernel would read garbage"
-        )
-
-    def _report_damage(self, damaged, offset: int) -> None:
-        damaged.repair()
-        place = f"at byte {offset}, {'before the start' if offset < 0 else 'past the end'}"
-        raise RuntimeError(
-            f"kernel '{self.name}' wrote outside an array of {damaged.size} bytes: {place}. "
-            "Test the index before the access, as in `if (i < n)`"
         )
 
     def _check_launch(self, grid, block, shared_mem) -> None:
