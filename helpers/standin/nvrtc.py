@@ -55,6 +55,15 @@ def _library() -> ctypes.CDLL:
     )
 
 
+def is_installed() -> bool:
+    """Whether NVRTC and the headers of CUDA that kernels may include are there."""
+    try:
+        _library()
+    except (RuntimeError, OSError):
+        return False
+    return include_folder("cooperative_groups.h") is not None
+
+
 def include_folder(header: str) -> Path | None:
     """The folder that has a header of CUDA's, in NVIDIA's wheels or an installed toolkit."""
     roots = [folder / "include" for folder in _wheel_folders()]

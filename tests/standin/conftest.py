@@ -1,9 +1,23 @@
-"""These tests are of the stand-in itself, so it answers to ``cupy`` even where there is a GPU."""
+"""These tests are of the stand-in itself, so it answers to ``cupy`` even where there is a GPU.
+
+NVIDIA's compiler, where it is installed, reads every kernel as well.
+"""
 
 import os
+
+import pytest
 
 os.environ["CUPY_STANDIN"] = "always"
 
 import helpers.standin  # noqa: E402
+from helpers.standin import nvrtc  # noqa: E402
 
 helpers.standin.install()
+if nvrtc.is_installed():
+    os.environ.setdefault("CUPY_STANDIN_NVRTC", "1")
+
+
+@pytest.fixture
+def only_the_standin(monkeypatch):
+    """Without NVIDIA's compiler: for what that one would answer first or differently."""
+    monkeypatch.delenv("CUPY_STANDIN_NVRTC", raising=False)

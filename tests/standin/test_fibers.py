@@ -7,9 +7,9 @@ import pytest
 RNG = np.random.default_rng(21)
 
 
-def run(body, *arrays, parameters, grid=(1,), block=(32,), before="", **keywords):
+def run(body, *arrays, parameters, grid=(1,), block=(32,), before="", options=(), **keywords):
     source = f'{before}extern "C" __global__ void k({parameters}) {{\n{body}\n}}'
-    cp.RawKernel(source, "k")(grid, block, arrays, **keywords)
+    cp.RawKernel(source, "k", options)(grid, block, arrays, **keywords)
 
 
 # ---- barriers ------------------------------------------------------------------------------------
@@ -221,7 +221,8 @@ def test_match():
 def test_warp_reductions(name):
     x, out = RNG.integers(0, 2**32, 32, dtype="u4"), cp.zeros(32, "u4")
     body = f"out[threadIdx.x] = __reduce_{name}_sync(0xffffffff, x[threadIdx.x]);"
-    run(body, cp.asarray(x), out, parameters="const unsigned *x, unsigned *out")
+    run(body, cp.asarray(x), out, parameters="const unsigned *x, unsigned *out",
+        options=("-arch=sm_80",))  # fmt: skip
     reduce = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
               "or": np.bitwise_or, "xor": np.bitwise_xor}[name].reduce  # fmt: skip
     assert (out.get() == np.uint32(int(reduce(x.astype("u8"))) % 2**32)).all()
@@ -230,8 +231,10 @@ def test_warp_reductions(name):
 @pytest.mark.parametrize("name, expected", [("add", -24), ("min", -17), ("max", 14)])
 def test_signed_warp_reductions(name, expected):
     out = cp.zeros(32, "i4")
-    body = f"int t = threadIdx.x; if (t < 24) out[t] = __reduce_{name}_sync(0x00ffffff, t == 23 ? 0 : (t * 7 % 32) - 17);"  # noqa: E501
-    run(body, out, parameters="int *out")
+    body = f"""
+    int t = threadIdx.x, value = t == 23 ? 0 : t * 7 % 32 - 17;
+    if (t < 24) out[t] = __reduce_{name}_sync(0x00ffffff, value);"""
+    run(body, out, parameters="int *out", options=("-arch=sm_80",))
     values = [(t * 7 % 32) - 17 for t in range(23)] + [0]
     assert {"add": sum, "min": min, "max": max}[name](values) == out.get()[0]
     assert (out.get()[:24] == out.get()[0]).all()

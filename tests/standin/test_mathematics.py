@@ -120,7 +120,7 @@ def test_exact_values():
         "__shfl(1.0f, 0)",
     ],
 )
-def test_what_nvrtc_refuses_is_refused(text):
+def test_what_nvrtc_refuses_is_refused(text, only_the_standin):
     with pytest.raises(CompileException):
         evaluate([text], [[1.0]])
 

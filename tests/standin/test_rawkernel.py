@@ -22,25 +22,25 @@ def kernel(body, parameters="", before="", name="k", **keywords):
 # ---- results -------------------------------------------------------------------------------------
 
 NAIVE = r"""
-extern "C" __global__ void matmul(const T* a, const T* b, T* c, int m, int k, int n) {
+extern "C" __global__ void matmul(const REAL* a, const REAL* b, REAL* c, int m, int k, int n) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < m && col < n) {
-        T sum = 0;
+        REAL sum = 0;
         for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
         c[row * n + col] = sum;
     }
 }
 """
 TILED = r"""
-extern "C" __global__ void matmul(const T* a, const T* b, T* c, int m, int k, int n) {
-    __shared__ T as[TILE][TILE], bs[TILE][TILE];
+extern "C" __global__ void matmul(const REAL* a, const REAL* b, REAL* c, int m, int k, int n) {
+    __shared__ REAL as[TILE][TILE], bs[TILE][TILE];
     int tx = threadIdx.x, ty = threadIdx.y;
     int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
-    T sum = 0;
+    REAL sum = 0;
     for (int t = 0; t < k; t += TILE) {
-        as[ty][tx] = row < m && t + tx < k ? a[row * k + t + tx] : T(0);
-        bs[ty][tx] = t + ty < k && col < n ? b[(t + ty) * n + col] : T(0);
+        as[ty][tx] = row < m && t + tx < k ? a[row * k + t + tx] : REAL(0);
+        bs[ty][tx] = t + ty < k && col < n ? b[(t + ty) * n + col] : REAL(0);
         __syncthreads();
         for (int i = 0; i < TILE; ++i) sum += as[ty][i] * bs[i][tx];
         __syncthreads();
@@ -57,7 +57,7 @@ def test_matrix_product(source, dtype, ctype, rtol, shape):
     m, k, n = shape
     a, b = RNG.random((m, k)).astype(dtype), RNG.random((k, n)).astype(dtype)
     c = cp.empty((m, n), dtype)
-    multiply = cp.RawKernel(source, "matmul", (f"-DT={ctype}", "-DTILE=8"))
+    multiply = cp.RawKernel(source, "matmul", (f"-DREAL={ctype}", "-DTILE=8"))
     grid = (-(-n // 8), -(-m // 8))
     multiply(grid, (8, 8), (cp.asarray(a), cp.asarray(b), c, m, k, n))
     np.testing.assert_allclose(c.get(), a @ b, rtol=rtol)
@@ -71,7 +71,7 @@ def test_a_missing_barrier_shows(kept):
     source = TILED[:cut] + TILED[cut + len("__syncthreads();") :]
     a, b = RNG.random((2, 24, 24))
     c = cp.empty((24, 24))
-    multiply = cp.RawKernel(source, "matmul", ("-DT=double", "-DTILE=8"))
+    multiply = cp.RawKernel(source, "matmul", ("-DREAL=double", "-DTILE=8"))
     multiply((3, 3), (8, 8), (cp.asarray(a), cp.asarray(b), c, 24, 24, 24))
     assert not np.allclose(c.get(), a @ b)
 
@@ -160,9 +160,9 @@ def test_vector_loads():
 
 
 def test_names_of_the_c_library_are_free():
-    before = "__device__ float index(float x) { return x + 1; }\n__device__ int y0 = 3;\n"
+    before = "__device__ float index(float x) { return x + 1; }\n__device__ int wait = 3;\n"
     out = cp.zeros(1, "f4")
-    kernel("o[0] = index(2.0f) * y0;", "float *o", before, name="div")((1,), (1,), (out,))
+    kernel("o[0] = index(2.0f) * wait;", "float *o", before, name="div")((1,), (1,), (out,))
     assert out.get()[0] == 9
 
 
@@ -343,7 +343,7 @@ def test_attributes():
 # ---- refusals ------------------------------------------------------------------------------------
 
 
-def test_compile_errors_have_the_readers_lines():
+def test_compile_errors_have_the_readers_lines(only_the_standin):
     source = """#define N 3
 /* a comment
    of two lines */

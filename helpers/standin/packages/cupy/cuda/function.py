@@ -19,7 +19,7 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import memory, runtime, stream
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
-from helpers.standin import compiler, translate
+from helpers.standin import compiler, nvrtc, translate
 
 MAX_THREADS = 1024  # a block
 MAX_BLOCK = (1024, 1024, 64)
@@ -272,10 +272,6 @@ class Module:
         expressions: tuple[str, ...] = (),
     ):
         self.source, self.options = source, tuple(options)
-        if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
-            from helpers.standin import nvrtc
-
-            nvrtc.check(source, self.options, name=name, expressions=expressions)
         parsed = compiler.parse_options(self.options)
         try:
             self._translation = translate.translate(
@@ -285,6 +281,8 @@ class Module:
                 definitions=parsed.definitions,
                 include_folders=parsed.folders,
             )
+            if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
+                nvrtc.check(source, self.options, name=name, expressions=expressions)
             self._library = compiler.build(
                 self._translation.text, options=parsed.arguments, name=name
             )
