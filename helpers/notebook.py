@@ -8,6 +8,7 @@ Without paths, all of ``notebooks/``. The rules are the functions named ``_check
 """
 
 import argparse
+import ast
 import hashlib
 import json
 import os
@@ -202,6 +203,7 @@ def problems(path):
         _check_prose,
         _check_exercises,
         _check_outputs,
+        _check_hidden,
     ):
         found += rule(notebook, path)
     return found
@@ -310,6 +312,28 @@ def _check_outputs(notebook, path):
                 yield f"cell {cell.id}: a figure without a text alternative: use helpers.show"
             if any("svg" in name or "javascript" in name or "widget" in name for name in data):
                 yield f"cell {cell.id}: an output that not every viewer shows: {sorted(data)}"
+
+
+def _check_hidden(notebook, path):
+    """A hidden cell asserts; what it defines, a reader who copies the visible cells would miss."""
+    shown, hidden = set(), {}
+    for cell in code_cells(notebook):
+        if is_setup(cell):
+            continue
+        try:
+            nodes = list(ast.walk(ast.parse(cell.source)))
+        except SyntaxError as error:
+            yield f"cell {cell.id}: not plain Python: {error}"
+            continue
+        stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if "remove-cell" in tags(cell):
+            hidden |= {name: cell.id for name in stored - shown}
+            continue
+        shown |= stored | {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        shown |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        used = {n.id for n in nodes if isinstance(n, ast.Name)} - shown
+        for name in sorted(used & hidden.keys()):
+            yield f"cell {cell.id}: uses {name}, which only the hidden cell {hidden[name]} defines"
 
 
 def main(arguments=None):

@@ -44,6 +44,12 @@ def store(output):
     return change
 
 
+def hide_definition(book):
+    samples.cell_with(book, "import numpy").source += "\nhidden_number = 21"
+    samples.cell_with(book, "import numpy").metadata.tags = ["remove-cell"]
+    samples.cell_with(book, "print(twice").source = "print(twice(hidden_number))"
+
+
 def prose(text):
     return edit("- One.", text)
 
@@ -81,6 +87,7 @@ ERROR = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceba
         (edit("### Exercise 99.4", "### Exercise 99.5"), "Exercise 99.5 has no solution"),
         (edit("<summary>Hint</summary>", "<summary>Tip</summary>"), "no `<details><summary>Hint"),
         (edit("# @title Solution 99.1", "# A solution 99.1"), "a solution begins with"),
+        (hide_definition, "uses hidden_number, which only the hidden cell"),
         (edit("def twice", "# @title Solution 99.9\ndef twice"), "without the tag `solution`"),
         (store(PNG), "a figure without a text alternative"),
         (store(SVG), "not every viewer shows"),
