@@ -171,3 +171,28 @@ def test_each_device_has_its_own_books(monkeypatch, pool):
         assert pool.used_bytes() == 512
         assert b.device.id == 1
     assert a.device.id == 0
+
+
+class CollectingList(list):
+    """A list of free blocks during whose change the garbage collector runs."""
+
+    def remove(self, item):
+        gc.collect()
+        super().remove(item)
+
+
+def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(pool):
+    large = pool.malloc(100 * 512)
+    del large
+    parts = [pool.malloc(512) for _ in range(100)]
+    while parts:  # every other part becomes free, its neighbour waits for the collector
+        parts.pop()
+        cycle = [parts.pop()]
+        cycle.append(cycle)
+    del cycle
+    pool.n_free_blocks()
+    pool._free[0] = CollectingList(pool._free[0])
+    held = [pool.malloc(512) for _ in range(20)]
+    assert pool.used_bytes() == 20 * 512
+    held.clear()
+    assert (pool.used_bytes(), pool.n_free_blocks(), pool.total_bytes()) == (0, 1, 100 * 512)

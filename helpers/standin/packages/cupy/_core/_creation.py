@@ -82,6 +82,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     if isinstance(obj, ndarray):
         same = obj._memory.device_id == runtime.getDevice()
         result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
+        if copy is not None and not copy and result is not obj:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
         check_dtype(host.dtype)
@@ -101,18 +103,18 @@ def _host_values(obj):
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
     """``a`` itself where it is a device array that fits, else a copy on the device."""
-    return array(a, dtype, copy=bool(copy), order=order)
+    return array(a, dtype, copy=copy, order=order)
 
 
 asanyarray = asarray
 
 
 def ascontiguousarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=False, order="C", ndmin=1)
+    return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=False, order="F")
+    return array(a, dtype, copy=None, order="F")
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray:
@@ -160,7 +162,7 @@ for _name in CREATED:
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     sources: list = []
     values = _dispatch.unwrap(xi, sources)
-    return _dispatch.run(lambda: list(np.meshgrid(*values, sparse=sparse, indexing=indexing)))
+    return _dispatch.run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
 
 
 class _Grid:

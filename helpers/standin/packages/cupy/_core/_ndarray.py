@@ -21,7 +21,9 @@ _KINDS = "biufc"
 def check_dtype(dtype) -> np.dtype:
     """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
     dtype = np.dtype(dtype)
-    if dtype.kind not in _KINDS or dtype.char in "gG" or not dtype.isnative:
+    if not dtype.isnative:
+        raise ValueError(f"Unsupported dtype {dtype} with big-endian byte-order")
+    if dtype.kind not in _KINDS or dtype.char in "gG":
         raise ValueError(f"Unsupported dtype {dtype}")
     return dtype
 

@@ -80,7 +80,7 @@ def _wrapped(name: str, function, arrays: int):
     return wrapped
 
 
-def _boolean(function):
+def _array(function):
     return lambda *args, **kwargs: np.asarray(function(*args, **kwargs))
 
 
@@ -102,12 +102,14 @@ def _typed(function):
 
 
 _SPECIAL = {
+    "real": _array(np.real),
+    "imag": _array(np.imag),
     "argmax": _typed(np.argmax),
     "argmin": _typed(np.argmin),
-    "allclose": _boolean(np.allclose),
-    "array_equal": _boolean(np.array_equal),
-    "array_equiv": _boolean(np.array_equiv),
-    "count_nonzero": _boolean(np.count_nonzero),
+    "allclose": _array(np.allclose),
+    "array_equal": _array(np.array_equal),
+    "array_equiv": _array(np.array_equiv),
+    "count_nonzero": _array(np.count_nonzero),
     "sort": _stable(np.sort),
     "argsort": _stable(np.argsort),
     "take": _wrapping(np.take),

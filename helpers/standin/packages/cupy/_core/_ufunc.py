@@ -76,6 +76,10 @@ class ufunc:
                 )
         targets = tuple(o._array for o in outs)
         options = {} if dtype is None else {"signature": dtypes}
+        if dtype is not None or any(
+            o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)
+        ):
+            options["casting"] = "unsafe"  # checked above
 
         def work() -> None:
             with np.errstate(all="ignore"):
@@ -83,7 +87,7 @@ class ufunc:
                     base, exponent = (np.asarray(v, dtypes[0]) for v in values)
                     _integer_power(base, exponent, targets[0], where)
                 else:
-                    self._function(*values, out=targets, where=where, casting="unsafe", **options)
+                    self._function(*values, out=targets, where=where, **options)
 
         stream.submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)

@@ -8,6 +8,7 @@ kept.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import ctypes
 import functools
@@ -50,11 +51,12 @@ class _Spare:
         self._bytes = 0
 
     def take(self, size: int) -> np.ndarray:
-        buffers = self._buffers.get(size)
-        if not buffers:
+        try:
+            buffer = self._buffers[size].pop()
+        except (KeyError, IndexError):
             return np.empty(size, dtype=np.uint8)
         self._bytes -= size
-        return buffers.pop()
+        return buffer
 
     def keep(self, buffer: np.ndarray) -> None:
         if self._bytes + buffer.size > self.LIMIT:
@@ -249,6 +251,8 @@ class MemoryPool:
         self._free: dict[int, list[_Block]] = {}
         self._used: dict[int, int] = {}
         self._limit: dict[int, int] = {}
+        # A garbage collection may free memory in the middle of anything, so freed blocks wait here.
+        self._freed: collections.deque = collections.deque()
 
     def malloc(self, size: int) -> MemoryPointer:
         """Allocate ``size`` bytes; raises OutOfMemoryError past the limit."""
@@ -256,11 +260,12 @@ class MemoryPool:
         block = self._take(round_up(size), device) if size else None
         memory = Memory(size)
         if block is not None:
-            memory.given_back = functools.partial(self._give_back, block, device)
+            memory.given_back = functools.partial(self._freed.append, (block, device))
         return MemoryPointer(memory, 0)
 
     def _take(self, size: int, device: int) -> _Block:
         with self._lock:
+            self._settle()
             free = self._free.setdefault(device, [])
             fitting = [block for block in free if block.size >= size]
             if fitting:
@@ -284,18 +289,23 @@ class MemoryPool:
             self._used[device] = self._used.get(device, 0) + size
             return block
 
-    def _give_back(self, block: _Block, device: int) -> None:
+    def _settle(self) -> None:
+        """Enter the freed blocks in the books."""
         with self._lock:
-            self._used[device] -= block.size
-            free = self._free.setdefault(device, [])
-            if block.after is not None and block.after.free:
-                self._merge(block, block.after, free)
-            if block.before is not None and block.before.free:
-                block = block.before
-                self._merge(block, block.after, free)
-                free.remove(block)
-            block.free = True
-            free.append(block)
+            while self._freed:
+                self._give_back(*self._freed.popleft())
+
+    def _give_back(self, block: _Block, device: int) -> None:
+        self._used[device] -= block.size
+        free = self._free.setdefault(device, [])
+        if block.after is not None and block.after.free:
+            self._merge(block, block.after, free)
+        if block.before is not None and block.before.free:
+            block = block.before
+            self._merge(block, block.after, free)
+            free.remove(block)
+        block.free = True
+        free.append(block)
 
     @staticmethod
     def _merge(left: _Block, right: _Block, free: list[_Block]) -> None:
@@ -310,20 +320,24 @@ class MemoryPool:
         return self._used.get(device, 0) + sum(b.size for b in self._free.get(device, ()))
 
     def used_bytes(self) -> int:
+        self._settle()
         return self._used.get(runtime.getDevice(), 0)
 
     def free_bytes(self) -> int:
         return self.total_bytes() - self.used_bytes()
 
     def total_bytes(self) -> int:
+        self._settle()
         return self._total(runtime.getDevice())
 
     def n_free_blocks(self) -> int:
+        self._settle()
         return len(self._free.get(runtime.getDevice(), ()))
 
     def free_all_blocks(self, stream=None) -> None:
         """Return the free blocks to the system; parts of split blocks stay until all are free."""
         with self._lock:
+            self._settle()
             _spare.clear()
             device = runtime.getDevice()
             self._free[device] = [
