@@ -7,6 +7,7 @@ import cupyx
 import numpy as np
 import pytest
 from cupy.cuda import memory
+from cupy.cuda._guarded import GUARD
 
 
 @pytest.fixture
@@ -84,11 +85,11 @@ def test_guard_zones_tell_where_a_write_went_astray():
     a = cp.zeros(5, np.uint8)
     held = a._memory
     assert held.damage() is None
-    held._held[memory.GUARD + 5] = 0  # the byte just past the end
+    held._held[GUARD + 5] = 0  # the byte just past the end
     assert held.damage() == 5
     held.repair()
     assert held.damage() is None
-    held._held[memory.GUARD - 1] = 0
+    held._held[GUARD - 1] = 0
     assert held.damage() == -1
     held.repair()
 

@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from cupy._core._dispatch import SCALARS, check_device, routine, run, unsupported
+from cupy._core._indexing import resolve
 from cupy.cuda import device, memory, stream
 
 _KINDS = "biufc"
@@ -267,15 +268,15 @@ class ndarray:
         return bool((self == value).any())
 
     def __getitem__(self, index):
-        entries, advanced = self._index(index)
+        entries, advanced = resolve(index, self.shape)
         if not advanced:
             return wrap(self._array[entries], self._memory, self)
         if stream.capturing():  # the index array is read when the graph runs
-            return run(lambda: self._array[self._index(index)[0]])
+            return run(lambda: self._array[resolve(index, self.shape)[0]])
         return run(lambda: self._array[entries])
 
     def __setitem__(self, index, value) -> None:
-        entries, advanced = self._index(index, assigned=True)
+        entries, advanced = resolve(index, self.shape, assigned=True)
         late = advanced and stream.capturing()  # the index array is read when the graph runs
         target = self._array
         value = as_device(value)
@@ -294,53 +295,14 @@ class ndarray:
                 source = np.asarray(value, dtype=self.dtype)  # OverflowError, as in CuPy
 
         def work() -> None:
-            where = self._index(index, assigned=True)[0] if late else entries
+            where = resolve(index, self.shape, assigned=True)[0] if late else entries
             with np.errstate(all="ignore"):
                 target[where] = source.astype(target.dtype, copy=False)
 
         stream.submit(work)
 
-    def _index(self, index, assigned: bool = False) -> tuple[tuple, bool]:
-        """NumPy's form of an index, and whether it makes a copy (index arrays) or a view."""
-        entries = list(index) if isinstance(index, tuple) else [index]
-        advanced, axes = False, 0
-        for position, entry in enumerate(entries):
-            entry, used = _index_entry(entry, assigned)
-            entries[position] = entry
-            axes += used
-            advanced |= isinstance(entry, np.ndarray)
-        if axes > self.ndim:
-            raise IndexError(
-                f"too many indices for array: array is {self.ndim}-dimensional, but {axes} were "
-                "indexed"
-            )
-        ellipses = sum(entry is Ellipsis for entry in entries)
-        if ellipses > 1:
-            raise IndexError("an index can only have a single ellipsis ('...')")
-        if not ellipses:
-            entries.append(Ellipsis)
-        axis = 0
-        for position, entry in enumerate(entries):
-            if entry is Ellipsis:
-                axis += self.ndim - axes
-            elif isinstance(entry, slice):
-                axis += 1
-            elif isinstance(entry, np.ndarray) and entry.dtype.kind == "b":
-                axis += entry.ndim
-            elif isinstance(entry, np.ndarray):
-                entries[position] = _wrapped(entry, self.shape[axis])
-                axis += 1
-            elif entry is not None:
-                size = self.shape[axis]
-                if not -size <= entry < size:
-                    raise IndexError(
-                        f"Index {entry} is out of bounds for axis {axis} with size {size}"
-                    )
-                axis += 1
-        return tuple(entries), advanced
-
     def _scatter(self, function: np.ufunc, index, value) -> None:
-        _, advanced = self._index(index, assigned=True)
+        _, advanced = resolve(index, self.shape, assigned=True)
         if isinstance(value, ndarray):
             value = value._array
         elif isinstance(value, np.ndarray) and not advanced:
@@ -348,7 +310,7 @@ class ndarray:
 
         def work() -> None:
             source = np.asarray(value).astype(self.dtype)
-            function.at(self._array, self._index(index, assigned=True)[0], source)
+            function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
 
         stream.submit(work)
 
@@ -667,48 +629,3 @@ def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return run(lambda: function(source._array))
-
-
-def _wrapped(index: np.ndarray, size: int) -> np.ndarray:
-    """Indices modulo ``size``: on a device an index out of range wraps around."""
-    if index.size == 0 or (index.min() >= 0 and index.max() < size):
-        return index
-    if size == 0:
-        raise IndexError("cannot do a non-empty take from an empty axes.")
-    return index % size
-
-
-def _index_entry(entry, assigned: bool):
-    """One entry of an index for NumPy, and the number of axes it takes."""
-    if entry is None or entry is Ellipsis:
-        return entry, 0
-    if isinstance(entry, slice):
-        return entry, 1
-    entry = as_device(entry)
-    if isinstance(entry, ndarray):
-        check_device(entry)
-        array = entry._array
-    elif isinstance(entry, (bool, np.bool_)):
-        array = np.asarray(entry)
-    elif isinstance(entry, (list, np.ndarray)):
-        array = np.asarray(entry)
-        if isinstance(entry, list) and array.size == 0:
-            array = array.astype(np.intp)
-    else:
-        try:
-            return operator.index(entry), 1
-        except TypeError:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
-                "integer or boolean arrays are valid indices"
-            ) from None
-    if array.dtype.kind not in "biu":
-        raise IndexError(
-            "arrays used as indices must be of integer or boolean type. "
-            f"(actual: {array.dtype.type})"
-        )
-    if array.dtype.kind == "b":
-        if not assigned:
-            stream.refuse_while_capturing()  # the size of the result has to be known
-        return array, array.ndim
-    return array, 1
