@@ -449,3 +449,18 @@ def test_it_says_what_it_is(capsys):
     cp.show_config()
     assert "CPU stand-in, no GPU" in capsys.readouterr().out
     assert cp.cuda.runtime.getDeviceProperties(0)["name"] == b"CPU stand-in (no GPU)"
+
+
+def test_views_by_strides():
+    a = cp.arange(6.0)
+    windows = cp.lib.stride_tricks.sliding_window_view(a, 3)
+    same(windows, np.lib.stride_tricks.sliding_window_view(np.arange(6.0), 3))
+    a[2] = 9
+    assert windows[0, 2] == windows[2, 0] == 9 and windows.base is a
+    assert cp.lib.stride_tricks.as_strided(a, (2, 3), (8, 8)).tolist() == [[0, 1, 9], [1, 9, 3]]
+    with pytest.raises(ValueError, match="leave the memory of the array"):
+        cp.lib.stride_tricks.as_strided(a, (2, 3), (24, 16))
+
+
+def test_the_class_has_its_public_name():
+    assert repr(type(cp.ones(1))) == "<class 'cupy.ndarray'>"

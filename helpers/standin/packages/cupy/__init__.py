@@ -36,7 +36,7 @@ exceptions""".split():
     if hasattr(_np, _name) and _name not in ("clongdouble", "flexible"):
         globals()[_name] = getattr(_np, _name)
 
-from cupy import exceptions, fft, linalg, random, testing  # noqa: E402, F401
+from cupy import exceptions, fft, lib, linalg, random, testing  # noqa: E402, F401
 from cupy.cuda.memory import (  # noqa: E402, F401
     get_default_memory_pool,
     get_default_pinned_memory_pool,

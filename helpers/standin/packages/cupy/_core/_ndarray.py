@@ -39,6 +39,7 @@ class ndarray:
 
     __slots__ = ("_array", "_memory", "_base", "__weakref__")
     __array_priority__ = 100
+    __module__ = "cupy"
 
     def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
         shape = tuple(shape) if np.iterable(shape) else (shape,)
