@@ -6,7 +6,6 @@ The rules and the error messages are those of CuPy 14 (``cupy/_core/_kernel.pyx`
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,11 +42,6 @@ def ctype_of(dtype) -> str:
         return CTYPES[np.dtype(dtype)]
     except KeyError:
         raise ValueError(f"Unsupported dtype {dtype}") from None
-
-
-def check_name(name: str) -> None:
-    if re.match("^[a-zA-Z_][a-zA-Z_0-9]*$", name) is None:
-        raise ValueError(f'Invalid kernel name: "{name}"')
 
 
 # ---------------------------------------------------------------------------------- parameters

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import re
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -18,10 +16,11 @@ import numpy as np
 from cupy._core._kernel import Argument, ParameterInfo, Scalar, View, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
-from cupy.cuda.function import guarded
+from cupy.cuda.function import check_memory, guarded
 from cupy.cuda.stream import submit
 from helpers.standin import compiler, translate
 
+CARRAY = '#include "carray.h"\n'
 HEADER_WORDS = 5  # of a CArrayRecord
 # Words that mean something only to a thread in its block: such a body runs as a RawKernel would.
 _THREAD_WORDS = re.compile(
@@ -52,15 +51,11 @@ def typedefs(types: dict[str, np.dtype]) -> str:
     return "".join(f"typedef {ctype_of(dtype)} {name};\n" for name, dtype in types.items())
 
 
-def variable(arg: Argument, p: ParameterInfo) -> str:
-    """What the kernel calls an argument; in the body, ``_raw_x`` becomes the element ``x``."""
-    return f"_raw_{p.name}" if isinstance(arg, View) and not p.raw else p.name
-
-
 def declarations(
     args: Sequence[Argument],
     params: Sequence[ParameterInfo],
     indexers: dict[str, tuple[int, ...]],
+    numbers: Sequence[str] = (),
 ) -> list[tuple[str, str, int]]:
     """C++ type, name and offset in the row of words of everything that the kernel receives."""
     rows, offset = [], HEADER_WORDS
@@ -71,13 +66,28 @@ def declarations(
             small = arg.size * arg.dtype.itemsize <= 2**31
             flags = f"{len(arg.shape)}, {int(arg.c_contiguous)}, {int(small)}"
             ctype = f"CArray<{ctype}, {flags}>"
-        rows.append((const + ctype, variable(arg, p), offset))
+        # In the body, `x` is an element of the array `_raw_x`.
+        seen = f"_raw_{p.name}" if isinstance(arg, View) and not p.raw else p.name
+        rows.append((const + ctype, seen, offset))
         offset += words_of(arg)
     for name, shape in indexers.items():
         small = math.prod(shape) <= 2**31
         rows.append((f"CIndexer<{len(shape)}, {int(small)}>", name, offset))
         offset += 1 + 2 * max(len(shape), 1)
+    rows += [("const int", name, offset + k) for k, name in enumerate(numbers)]
     return rows
+
+
+def references(
+    rows: Sequence[tuple[str, str, int]], params: Sequence[ParameterInfo], indexer: str
+) -> str:
+    """C++ declarations of the elements that the parameters without ``raw`` are."""
+    lines = []
+    for (_, name, _), p in zip(rows, params, strict=False):
+        if name != p.name:
+            const = "const " if p.is_const else ""
+            lines.append(f"    {const}{p.ctype} &{p.name} = {name}.at({indexer}.get());\n")
+    return "".join(lines)
 
 
 def parameter_list(rows: Sequence[tuple[str, str, int]]) -> str:
@@ -108,14 +118,6 @@ def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[s
         )
         raise CompileException(message, preamble, name, options) from None
     return code, ["carray.h", *headers]
-
-
-def check_by_nvrtc(code: str, options: tuple[str, ...], name: str) -> None:
-    """Where CUPY_STANDIN_NVRTC=1: compile the CUDA C form of a kernel by NVRTC too."""
-    if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
-        from helpers.standin import nvrtc
-
-        nvrtc.check('#include "carray.h"\n' + code, options, name)
 
 
 def words_of(arg: Argument) -> int:
@@ -191,21 +193,9 @@ def launch(
             raise_violation(words, name, params)
         for array, p in zip(arrays, params, strict=True):
             if p.raw and isinstance(array, ndarray):
-                check_memory(array._memory, name, p.name)
+                check_memory(name, array._memory, f"the raw array {p.name!r}")
 
     submit(work, stream)
-
-
-def check_memory(memory, name: str, parameter: str) -> None:
-    """Raise if a pointer into a raw array was used to write before or past its memory."""
-    offset = memory.damage()
-    if offset is not None:
-        memory.repair()
-        place = "before the start" if offset < 0 else "past the end"
-        raise RuntimeError(
-            f"kernel {name!r} wrote outside the raw array {parameter!r}, which has {memory.size} "
-            f"bytes: at byte {offset}, {place}"
-        )
 
 
 def raise_violation(words: Sequence[int], name: str, params: Sequence[ParameterInfo]) -> None:
@@ -216,22 +206,3 @@ def raise_violation(words: Sequence[int], name: str, params: Sequence[ParameterI
         f"{where}; a GPU would silently read or overwrite other memory. Compare the index with "
         f"{params[number].name}.size() or .shape() before using it"
     )
-
-
-def cached_codes(codes: dict[tuple, str]) -> dict[tuple, str]:
-    if not codes:
-        warnings.warn(
-            "No codes are cached because compilation is deferred until the first function call.",
-            stacklevel=3,
-        )
-    return dict(codes)
-
-
-def cached_code(codes: dict[tuple, str]) -> str:
-    if len(codes) > 1:
-        warnings.warn(
-            "The input types of the kernel could not be inferred. Please use `.cached_codes` "
-            "instead.",
-            stacklevel=3,
-        )
-    return next(iter(codes.values()))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import os
 import struct
 import sys
 import threading
@@ -99,14 +98,14 @@ def _report(name: str, code: int) -> None:
         raise RuntimeError(f"{where}: {report.text.decode(errors='replace')}")
 
 
-def check_memory(name: str, held) -> None:
+def check_memory(name: str, held, what: str = "an array") -> None:
     """RuntimeError if the kernel ``name`` wrote next to a ``Memory``, which is then mended."""
     offset = held.damage()
     if offset is not None:
         held.repair()
         place = f"at byte {offset}, {'before the start' if offset < 0 else 'past the end'}"
         raise RuntimeError(
-            f"kernel '{name}' wrote outside an array of {held.size} bytes: {place}. "
+            f"kernel '{name}' wrote outside {what} of {held.size} bytes: {place}. "
             "Test the index before the access, as in `if (i < n)`"
         )
 
@@ -281,8 +280,7 @@ class Module:
                 definitions=parsed.definitions,
                 include_folders=parsed.folders,
             )
-            if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
-                nvrtc.check(source, self.options, name=name, expressions=expressions)
+            nvrtc.check_if_wanted(source, self.options, name, expressions)
             self._library = compiler.build(
                 self._translation.text, options=parsed.arguments, name=name
             )

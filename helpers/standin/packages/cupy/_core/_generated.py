@@ -1,0 +1,116 @@
+"""What ElementwiseKernel and ReductionKernel share: their parameters, plans and cached sources."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cupy._core import _kernel, _launch
+from cupy._core._dispatch import check_device
+from cupy._core._kernel import Argument, View, as_array, is_scalar
+from cupy._core._ndarray import ndarray
+
+_PLANS = 256  # remembered per kernel
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that one combination of dtypes, shapes and strides needs for a launch."""
+
+    outputs: list[tuple[tuple[int, ...], np.dtype]]
+    packing: _launch.Packing | None = None  # None, like run, where there is nothing to do
+    run: Callable[[np.ndarray], None] | None = None
+
+
+class GeneratedKernel:
+    """A kernel whose source is written around the reader's text, once for each set of dtypes."""
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        name: str,
+        reduce_dims: bool,
+        preamble: str,
+        options: Sequence[str],
+    ):
+        if re.match("^[a-zA-Z_][a-zA-Z_0-9]*$", name) is None:
+            raise ValueError(f'Invalid kernel name: "{name}"')
+        self.in_params = _kernel.parse_parameters(in_params, True)
+        self.out_params = _kernel.parse_parameters(out_params, False)
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        self.params = self.in_params + self.out_params
+        self.name = self.__name__ = name
+        self.reduce_dims = reduce_dims
+        self.preamble = preamble
+        self.options = tuple(options)
+        self._cached_codes: dict[tuple, str] = {}
+        self._functions: dict[str, Callable] = {}
+        self._plans: dict[tuple, Plan] = {}
+
+    def _make_plan(self, args: list[Argument], *how) -> Plan:
+        raise NotImplementedError
+
+    def _run(self, args: Sequence, how: tuple, stream) -> list[ndarray]:
+        """Run as planned for these arguments; the outputs, those given or those made."""
+        args = [a if isinstance(a, ndarray) or is_scalar(a) else as_array(a) for a in args]
+        for arg in args:
+            if isinstance(arg, ndarray):
+                check_device(arg)
+        key = (*_launch.signature(args), *how)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._make_plan([_kernel.as_argument(a) for a in args], *how)
+            if len(self._plans) >= _PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        outputs = args[self.nin :] or [ndarray(shape, dtype) for shape, dtype in plan.outputs]
+        if plan.run is not None:
+            arrays = args[: self.nin] + outputs
+            words = plan.packing.fill(arrays)
+            _launch.launch(plan.run, words, self.name, self.params, arrays, stream)
+        return outputs
+
+    def _function(self, code: str, args: Sequence[Argument], compile: Callable) -> Callable:
+        """What ``compile()`` returns for this CUDA C source; each source is compiled once."""
+        if code not in self._functions:
+            self._functions[code] = compile()
+            dtypes = tuple(a.dtype for a in args if isinstance(a, View))
+            self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))
+        return self._functions[code]
+
+    def _for_cpu(self) -> dict[str, str]:
+        """The preamble and the headers of a source for the CPU."""
+        code, headers = _launch.split_headers(self.preamble, self.name, self.options)
+        includes = "".join(f'#include "{header}"\n' for header in headers)
+        return {
+            "headers": includes,
+            "preamble": _launch.numbered(code, f"{self.name}.cu, preamble"),
+        }
+
+    @property
+    def cached_codes(self) -> dict[tuple, str]:
+        """CUDA C sources by the dtypes of the arrays they were made for."""
+        if not self._cached_codes:
+            warnings.warn(
+                "No codes are cached because compilation is deferred until the first function "
+                "call.",
+                stacklevel=2,
+            )
+        return dict(self._cached_codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The CUDA C source, where the kernel has met one combination of dtypes only."""
+        if len(self._cached_codes) > 1:
+            warnings.warn(
+                "The input types of the kernel could not be inferred. Please use `.cached_codes` "
+                "instead.",
+                stacklevel=2,
+            )
+        return next(iter(self._cached_codes.values()))
