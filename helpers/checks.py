@@ -273,5 +273,7 @@ def _guess(got, expected, bad, case, rtol, atol):
         and ratio[0]
         and np.allclose(ratio, ratio[0], rtol=1e-4)
     ):
+        if abs(ratio[0] - 1) < 1e-3:
+            return " The values are close: look at the precision."
         return f" Every element is {ratio[0].real:.4g} times what it should be."
     return ""

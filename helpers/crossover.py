@@ -39,7 +39,8 @@ def crossover(sizes, curves, *, baseline, xlabel, ylabel="time (µs)"):
     for size in sorted({size for size in wins.values() if size is not None}):
         ax.axvline(size, color="0.5", linestyle=":", linewidth=1, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
-    marked = sizes[:: 1 + len(sizes) // 10]
+    # As many labels as stand side by side on the axis.
+    marked = sizes[:: 1 + sum(len(f"{size:,}") for size in sizes) // 45]
     ax.set_xticks(marked, [f"{size:,}" for size in marked])
     ax.minorticks_off()
     ax.legend()
