@@ -7,7 +7,7 @@ import cupy as cp
 
 
 def oja_loops(W, x, eta):
-    """Change W (N, N) in place by one step of Oja's rule for the states x (N,). NumPy, float64."""
+    """Let W (N, N) learn, in place, from the states x (N,) by Oja's rule; float64."""
     for post in range(len(x)):
         for pre in range(len(x)):
             W[post, pre] += eta * (x[post] * x[pre] - x[post] ** 2 * W[post, pre])
@@ -37,7 +37,7 @@ oja_kernel = cp.ElementwiseKernel(
 
 
 def oja_gpu(W, x, eta, dW):
-    """One step of Oja's rule: W (N, N) changes in place, x (N,), dW (N, N) is room for the change. CuPy, float64."""
+    """The same with CuPy arrays; dW (N, N) is room for the change."""
     n = len(x)
     W += oja_kernel(W, x, n, eta, dW, size=n * n)
 
@@ -45,7 +45,8 @@ def oja_gpu(W, x, eta, dW):
 def run_numpy(W, win, u, eta, keep=1.0, gain=1.0, learn=oja_rows):
     """Drive a plastic reservoir with the inputs u (T,) from state 0; W (N, N), win (N,).
 
-    Returns the last W and the last x: x is keep * x + gain * tanh(W x + win u), then W learns from it.
+    A step sets x to keep * x + gain * tanh(W x + win u); then W learns from x.
+    Returns the last W and the last x.
     """
     W, x = W.copy(), np.zeros(len(W))
     for drive in u:
@@ -55,7 +56,7 @@ def run_numpy(W, win, u, eta, keep=1.0, gain=1.0, learn=oja_rows):
 
 
 def run_cupy(W, win, u, eta, keep=1.0, gain=1.0):
-    """The same with CuPy arrays, the way of the source: an array operation for each part of the formula."""
+    """The same with CuPy arrays: an operation for each part of the formula."""
     W, x, dW = W.copy(), cp.zeros(len(W)), cp.empty_like(W)
     for t in range(len(u)):
         x = keep * x + gain * cp.tanh(W @ x + win * u[t])
@@ -64,9 +65,13 @@ def run_cupy(W, win, u, eta, keep=1.0, gain=1.0):
 
 
 def source_reservoir(n, steps, seed):
-    """Return W (n, n), win (n,) and the input u (steps,), float64, NumPy, as the source draws them."""
+    """Return W (n, n), win (n,) and the input u (steps,) as the source draws them."""
     rng = np.random.default_rng(seed)
-    return rng.uniform(-1, 1, (n, n)), rng.uniform(-1, 1, n), rng.standard_normal(steps)
+    return (
+        rng.uniform(-1, 1, (n, n)),
+        rng.uniform(-1, 1, n),
+        rng.standard_normal(steps),
+    )
 
 
 def spectral_radius(W):
@@ -75,7 +80,7 @@ def spectral_radius(W):
 
 
 def make_reservoir(n, steps, seed, radius=0.9, input_scale=0.5):
-    """Like source_reservoir, with W scaled to the given spectral radius and win to `input_scale`."""
+    """Like source_reservoir, with W of the given spectral radius and a smaller win."""
     W, win, u = source_reservoir(n, steps, seed)
     return W * (radius / spectral_radius(W)), win * input_scale, u
 
