@@ -82,6 +82,13 @@ def not_covered(name: str) -> NotImplementedError:
     )
 
 
+def missing(module: str, name: str, known) -> Exception:
+    """The error for an attribute that ``module`` lacks; ``known`` has what CuPy offers there."""
+    if name in known:
+        return not_covered(f"{module}.{name}")
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
 def is_active() -> bool:
     """True when ``import cupy`` gives the stand-in."""
     return _finder in sys.meta_path

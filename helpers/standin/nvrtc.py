@@ -15,18 +15,10 @@ import re
 from pathlib import Path
 
 from helpers.standin.compiler import SHIM
+from helpers.standin.translate import CUPY_HEADERS
 
 # The oldest GPU that readers are likely to have (a T4), and CuPy's own default standard.
 DEFAULTS = ("-arch=sm_75", "-std=c++17")
-# CuPy's headers are not installed without CuPy: the shim's versions are valid CUDA C as well.
-CUPY_HEADERS = {
-    "cupy/complex.cuh": "complex.h",
-    "cupy/float16.cuh": "float16.h",
-    "cupy/carray.cuh": "carray.h",
-    "carray.h": "carray.h",
-    "complex.h": "complex.h",
-    "float16.h": "float16.h",
-}
 
 
 def _wheel_folders() -> list[Path]:
@@ -119,7 +111,8 @@ def check(
         key = default.split("=")[0].lstrip("-")
         if not any(re.match(rf"--?{key}\b|--gpu-architecture", o) for o in options):
             arguments.append(default)
-    headers = {h: (SHIM / f).read_text() for h, f in CUPY_HEADERS.items() if (SHIM / f).exists()}
+    # CuPy's headers are not installed without CuPy; the shim's are valid CUDA C as well.
+    headers = {name: (SHIM / file).read_text() for name, file in CUPY_HEADERS.items()}
     status, log = _compile(library, source, name, arguments, headers, expressions)
     if status:
         from cupy.cuda.compiler import CompileException

@@ -12,18 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
-HEADERS = {
-    "cooperative_groups.h": "cooperative_groups.h",
-    "cooperative_groups/reduce.h": "cooperative_groups.h",
-    "cuda_fp16.h": "float16.h",
-    "cuda_runtime.h": None,
-    "math_constants.h": "math_constants.h",
+CUPY_HEADERS = {
     "cupy/complex.cuh": "complex.h",
     "cupy/float16.cuh": "float16.h",
     "cupy/carray.cuh": "carray.h",
     "carray.h": "carray.h",
     "complex.h": "complex.h",
     "float16.h": "float16.h",
+}
+HEADERS = {
+    **CUPY_HEADERS,
+    "cooperative_groups.h": "cooperative_groups.h",
+    "cooperative_groups/reduce.h": "cooperative_groups.h",
+    "cuda_fp16.h": "float16.h",
+    "cuda_runtime.h": None,
+    "math_constants.h": "math_constants.h",
 }
 UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b", "inline PTX (asm)"),
@@ -56,14 +59,6 @@ _KERNEL = re.compile(
 )
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
 _GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s")
-
-
-class NoSuchHeader(Exception):
-    """An ``#include`` that NVRTC would not find: its name and the line it stands in."""
-
-    def __init__(self, header: str, line: int):
-        super().__init__(header)
-        self.header, self.line = header, line
 
 
 @dataclass
@@ -152,8 +147,14 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
     return names
 
 
-def headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str]]:
-    """``code`` without the includes the shim answers, and the shim's headers to put before it."""
+def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str, list[str]]:
+    """``code`` without the includes the shim answers, and the shim's headers to put before it.
+
+    Raises CompileException, as NVRTC words it, for a header that neither CUDA nor CuPy nor the
+    reader offers; ``name`` is what the message calls the code.
+    """
+    from cupy.cuda.compiler import CompileException
+
     wanted: list[str] = []
 
     def replace(match: re.Match) -> str:
@@ -163,7 +164,15 @@ def headers(code: str, include_folders: tuple[str, ...]) -> tuple[str, list[str]
             return ""
         if any(Path(folder, header).is_file() for folder in include_folders):
             return match[0]
-        raise NoSuchHeader(header, code.count("\n", 0, match.start()) + 1)
+        line = code.count("\n", 0, match.start()) + 1
+        raise CompileException(
+            f'{name}({line}): catastrophic error: could not open source file "{header}"\n\n'
+            f'1 catastrophic error detected in the compilation of "{name}".\n'
+            "Compilation terminated.\n",
+            code,
+            name,
+            (),
+        )
 
     return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
 
@@ -201,7 +210,7 @@ def translate(
 
     Raises:
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
-        NoSuchHeader: for an include that neither CUDA, CuPy nor the reader offers.
+        CompileException: for an include that neither CUDA, CuPy nor the reader offers.
     """
     code = _without_comments(source)
     bare = _without_strings(code)
@@ -217,7 +226,7 @@ def translate(
     spins = bool(SPINS.search(bare))
     fibers = spins or bool(WAITS.search(bare))
 
-    code, hoisted = headers(code, include_folders)
+    code, hoisted = headers(code, include_folders, f"{name}.cu")
     code = _EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
     code = _SHARED_ARRAY.sub(_shared_array, code)
     code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)

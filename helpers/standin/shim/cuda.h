@@ -4,11 +4,7 @@
 #include "runtime.h"
 
 #include "language.h"
-
 #include "mathematics.h"
-
 #include "atomics.h"
-
 #include "warp.h"
-
 #include "launch.h"

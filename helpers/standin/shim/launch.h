@@ -24,20 +24,20 @@ struct StandinKind {
     struct StandinKind<type> {               \
         static const char value = letter;    \
     };
+#define STANDIN_KINDS(type)          \
+    STANDIN_KIND(type, 'i')          \
+    STANDIN_KIND(unsigned type, 'u')
 STANDIN_KIND(bool, 'b')
 STANDIN_KIND(char, 'c')
 STANDIN_KIND(signed char, 'i')
 STANDIN_KIND(unsigned char, 'u')
-STANDIN_KIND(short, 'i')
-STANDIN_KIND(unsigned short, 'u')
-STANDIN_KIND(int, 'i')
-STANDIN_KIND(unsigned int, 'u')
-STANDIN_KIND(long, 'i')
-STANDIN_KIND(unsigned long, 'u')
-STANDIN_KIND(long long, 'i')
-STANDIN_KIND(unsigned long long, 'u')
+STANDIN_KINDS(short)
+STANDIN_KINDS(int)
+STANDIN_KINDS(long)
+STANDIN_KINDS(long long)
 STANDIN_KIND(float, 'f')
 STANDIN_KIND(double, 'f')
+STANDIN_KIND(void, 0)
 
 template <class T>
 struct StandinPlain {
@@ -57,10 +57,6 @@ struct StandinSize {
 template <>
 struct StandinSize<void> {
     static const int value = 0;
-};
-template <>
-struct StandinKind<void> {
-    static const char value = 0;
 };
 
 template <class T>

@@ -21,49 +21,16 @@
     }                                                                      \
     inline float name(float x) { return name##f(x); }
 
-STANDIN_MATH1(acos)
-STANDIN_MATH1(acosh)
-STANDIN_MATH1(asin)
-STANDIN_MATH1(asinh)
-STANDIN_MATH1(atan)
-STANDIN_MATH1(atanh)
-STANDIN_MATH1(cbrt)
-STANDIN_MATH1(ceil)
-STANDIN_MATH1(cos)
-STANDIN_MATH1(cosh)
-STANDIN_MATH1(erf)
-STANDIN_MATH1(erfc)
-STANDIN_MATH1(exp)
-STANDIN_MATH1(exp2)
-STANDIN_MATH1(expm1)
-STANDIN_MATH1(fabs)
-STANDIN_MATH1(floor)
-STANDIN_MATH1(lgamma)
-STANDIN_MATH1(log)
-STANDIN_MATH1(log10)
-STANDIN_MATH1(log1p)
-STANDIN_MATH1(log2)
-STANDIN_MATH1(logb)
-STANDIN_MATH1(nearbyint)
-STANDIN_MATH1(rint)
-STANDIN_MATH1(round)
-STANDIN_MATH1(sin)
-STANDIN_MATH1(sinh)
-STANDIN_MATH1(sqrt)
-STANDIN_MATH1(tan)
-STANDIN_MATH1(tanh)
-STANDIN_MATH1(tgamma)
-STANDIN_MATH1(trunc)
-STANDIN_MATH2(atan2)
-STANDIN_MATH2(copysign)
-STANDIN_MATH2(fdim)
-STANDIN_MATH2(fmax)
-STANDIN_MATH2(fmin)
-STANDIN_MATH2(fmod)
-STANDIN_MATH2(hypot)
-STANDIN_MATH2(nextafter)
-STANDIN_MATH2(pow)
-STANDIN_MATH2(remainder)
+#define STANDIN_UNARY(M) \
+    M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atanh) M(cbrt) M(ceil) M(cos) M(cosh) M(erf) \
+    M(erfc) M(exp) M(exp2) M(expm1) M(fabs) M(floor) M(lgamma) M(log) M(log10) M(log1p) \
+    M(log2) M(logb) M(nearbyint) M(rint) M(round) M(sin) M(sinh) M(sqrt) M(tan) M(tanh) \
+    M(tgamma) M(trunc)
+STANDIN_UNARY(STANDIN_MATH1)
+#define STANDIN_BINARY(M) \
+    M(atan2) M(copysign) M(fdim) M(fmax) M(fmin) M(fmod) M(hypot) M(nextafter) M(pow) \
+    M(remainder)
+STANDIN_BINARY(STANDIN_MATH2)
 
 extern "C" {
 double fma(double, double, double);
@@ -163,18 +130,14 @@ inline long long llabs(long long x) { return abs(x); }
 #define STANDIN_MINMAX(A, B, R)                                               \
     inline R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; }              \
     inline R max(A x, B y) { return (R)x > (R)y ? (R)x : (R)y; }
-STANDIN_MINMAX(int, int, int)
-STANDIN_MINMAX(unsigned int, unsigned int, unsigned int)
-STANDIN_MINMAX(int, unsigned int, unsigned int)
-STANDIN_MINMAX(unsigned int, int, unsigned int)
-STANDIN_MINMAX(long, long, long)
-STANDIN_MINMAX(unsigned long, unsigned long, unsigned long)
-STANDIN_MINMAX(long, unsigned long, unsigned long)
-STANDIN_MINMAX(unsigned long, long, unsigned long)
-STANDIN_MINMAX(long long, long long, long long)
-STANDIN_MINMAX(unsigned long long, unsigned long long, unsigned long long)
-STANDIN_MINMAX(long long, unsigned long long, unsigned long long)
-STANDIN_MINMAX(unsigned long long, long long, unsigned long long)
+#define STANDIN_MINMAXES(I)                          \
+    STANDIN_MINMAX(I, I, I)                          \
+    STANDIN_MINMAX(I, unsigned I, unsigned I)        \
+    STANDIN_MINMAX(unsigned I, I, unsigned I)        \
+    STANDIN_MINMAX(unsigned I, unsigned I, unsigned I)
+STANDIN_MINMAXES(int)
+STANDIN_MINMAXES(long)
+STANDIN_MINMAXES(long long)
 #define STANDIN_FMINMAX(A, B, R)                                              \
     inline R min(A x, B y) { return fmin((R)x, (R)y); }                       \
     inline R max(A x, B y) { return fmax((R)x, (R)y); }

@@ -12,6 +12,7 @@ from cupy import _core, cuda  # noqa: F401
 from cupy._core import _creation, _routines, _ufuncs
 from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc  # noqa: F401
+from helpers.standin import missing as _missing
 
 __version__ = "14.2.0+standin"
 is_standin = True
@@ -24,17 +25,13 @@ for _module, _names in (
     globals().update({_name: getattr(_module, _name) for _name in _names})
 
 # Types, constants and helpers that are NumPy's own in CuPy too.
-for (
-    _name
-) in """bool bool_ byte cdouble clongdouble complex128 complex64 complexfloating csingle double
-dtype e euler_gamma finfo flexible float16 float32 float64 floating format_float_positional
+for _name in """bool bool_ byte cdouble complex128 complex64 complexfloating csingle double
+dtype e euler_gamma finfo float16 float32 float64 floating format_float_positional
 format_float_scientific generic get_printoptions half iinfo index_exp inexact inf int16 int32 int64
 int8 int_ intc integer intp isdtype issubdtype iterable long longlong nan ndindex newaxis number pi
 printoptions s_ set_printoptions short signedinteger single ubyte uint uint16 uint32 uint64 uint8
-uintc uintp ulong ulonglong unsignedinteger ushort base_repr binary_repr mintypecode
-exceptions""".split():
-    if hasattr(_np, _name) and _name not in ("clongdouble", "flexible"):
-        globals()[_name] = getattr(_np, _name)
+uintc uintp ulong ulonglong unsignedinteger ushort base_repr binary_repr mintypecode""".split():
+    globals()[_name] = getattr(_np, _name)
 
 from cupy import exceptions, fft, lib, linalg, random, testing  # noqa: E402, F401
 from cupy.cuda.memory import (  # noqa: E402, F401
@@ -81,17 +78,10 @@ def __getattr__(name: str):
         home = name.removesuffix("Kernel").removesuffix("Module").lower()
         value = getattr(importlib.import_module(f"cupy._core.{home}"), name)
     else:
-        raise _missing(name)
+        known = {n for n in dir(_np) if not n.startswith("_")}
+        raise _missing("cupy", name, known.union(_ONLY_CUPY))
     globals()[name] = value
     return value
-
-
-def _missing(name: str) -> Exception:
-    if name.startswith("_") or not (hasattr(_np, name) or name in _ONLY_CUPY):
-        return AttributeError(f"module 'cupy' has no attribute {name!r}")
-    from helpers.standin import not_covered
-
-    return not_covered(f"cupy.{name}")
 
 
 _ONLY_CUPY = (

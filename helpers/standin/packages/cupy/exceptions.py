@@ -1,19 +1,3 @@
 """NumPy's exceptions, under CuPy's name."""
 
-from numpy.exceptions import (
-    AxisError,
-    ComplexWarning,
-    ModuleDeprecationWarning,
-    RankWarning,
-    TooHardError,
-    VisibleDeprecationWarning,
-)
-
-__all__ = [
-    "AxisError",
-    "ComplexWarning",
-    "ModuleDeprecationWarning",
-    "RankWarning",
-    "TooHardError",
-    "VisibleDeprecationWarning",
-]
+from numpy.exceptions import *  # noqa: F403

@@ -7,6 +7,7 @@ import numpy as np
 from cupy._core import _dispatch
 from cupy._core._ndarray import check_dtype, ndarray
 from cupy.cuda import runtime, stream
+from helpers.standin import missing
 
 
 class BitGenerator:
@@ -17,16 +18,7 @@ class BitGenerator:
         self._bits = np.random.Philox(seed)
 
 
-class XORWOW(BitGenerator):
-    """CuPy's default name for its source; here a counter-based one."""
-
-
-class MRG32k3a(BitGenerator):
-    """Another of CuPy's names; here the same counter-based source."""
-
-
-class Philox4x3210(BitGenerator):
-    """Another of CuPy's names; here the same counter-based source."""
+XORWOW = MRG32k3a = Philox4x3210 = BitGenerator  # CuPy's sources; one serves for all here
 
 
 def _draw(generator, method: str, args, kwargs, dtype):
@@ -49,36 +41,27 @@ class Generator:
         self.bit_generator = bit_generator
         self._generator = np.random.Generator(bit_generator._bits)
 
-    def random(self, size=None, dtype=np.float64, out=None):
-        return self._into(out, _draw(self._generator, "random", (size, _real(dtype)), {}, dtype))
-
-    def standard_normal(self, size=None, dtype=np.float64, out=None):
-        drawn = _draw(self._generator, "standard_normal", (size, _real(dtype)), {}, dtype)
-        return self._into(out, drawn)
-
-    def standard_exponential(self, size=None, dtype=np.float64, method="inv", out=None):
-        drawn = _draw(self._generator, "standard_exponential", (size, _real(dtype)), {}, dtype)
-        return self._into(out, drawn)
-
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
         args = (low, high, size, dtype, endpoint)
         return _draw(self._generator, "integers", args, {}, dtype)
 
-    @staticmethod
-    def _into(out, values):
+
+def _real_method(name: str):
+    def method(self, size=None, dtype=np.float64, out=None):
+        drawn = _draw(self._generator, name, (size, _real(dtype)), {}, dtype)
         if out is None:
-            return values
-        out[...] = values
+            return drawn
+        out[...] = drawn
         return out
+
+    return _dispatch.named(method, name)
 
 
 def _generator_method(name: str):
     def method(self, *args, dtype=None, **kwargs):
         return _draw(self._generator, name, args, kwargs, dtype)
 
-    method.__name__ = name
-    method.__doc__ = f"As :meth:`numpy.random.Generator.{name}`, on the device."
-    return method
+    return _dispatch.named(method, name)
 
 
 _DISTRIBUTIONS = """beta binomial chisquare dirichlet exponential f gamma geometric gumbel
@@ -87,6 +70,8 @@ noncentral_chisquare noncentral_f normal pareto poisson power rayleigh standard_
 standard_gamma standard_t triangular uniform vonmises wald weibull zipf""".split()
 for _name in (*_DISTRIBUTIONS, "permutation", "choice"):
     setattr(Generator, _name, _generator_method(_name))
+for _name in ("random", "standard_normal", "standard_exponential"):
+    setattr(Generator, _name, _real_method(_name))
 
 
 def _real(dtype) -> np.dtype:
@@ -118,14 +103,9 @@ class RandomState:
     def randn(self, *size, dtype=float):
         return self.standard_normal(size, dtype)
 
-    def random_sample(self, size=None, dtype=float):
-        return _draw(self._generator, "random", (size, _real(dtype)), {}, dtype)
-
-    def standard_normal(self, size=None, dtype=float):
-        return _draw(self._generator, "standard_normal", (size, _real(dtype)), {}, dtype)
-
-    def standard_exponential(self, size=None, dtype=float):
-        return _draw(self._generator, "standard_exponential", (size, _real(dtype)), {}, dtype)
+    random_sample = _real_method("random")
+    standard_normal = _real_method("standard_normal")
+    standard_exponential = _real_method("standard_exponential")
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=float):
         return _draw(self._generator, "uniform", (low, high, size), {}, _real(dtype))
@@ -136,18 +116,12 @@ class RandomState:
     def randint(self, low, high=None, size=None, dtype=int):
         return _draw(self._generator, "integers", (low, high, size, dtype), {}, dtype)
 
-    def permutation(self, a):
-        return _draw(self._generator, "permutation", (a,), {}, None)
-
-    def choice(self, a, size=None, replace=True, p=None):
-        return _draw(self._generator, "choice", (a, size, replace, p), {}, None)
+    permutation = _generator_method("permutation")
+    choice = _generator_method("choice")
 
     def shuffle(self, a: ndarray) -> None:
         """Shuffle ``a`` along its first axis, in place."""
         stream.submit(lambda: self._generator.shuffle(a._array))
-
-    def tomaxint(self, size=None):
-        return self.randint(0, np.iinfo(np.int32).max, size)
 
 
 for _name in _DISTRIBUTIONS:
@@ -177,9 +151,7 @@ def _module_function(name: str):
     def function(*args, **kwargs):
         return getattr(get_random_state(), name)(*args, **kwargs)
 
-    function.__name__ = name
-    function.__doc__ = f"As :func:`numpy.random.{name}`, from the current device's state."
-    return function
+    return _dispatch.named(function, name)
 
 
 _FUNCTIONS = """rand randn random_sample standard_normal standard_exponential uniform normal
@@ -194,8 +166,4 @@ def bytes(length: int) -> bytes:
 
 
 def __getattr__(name: str):
-    if hasattr(np.random, name) and not name.startswith("_"):
-        from helpers.standin import not_covered
-
-        raise not_covered(f"cupy.random.{name}")
-    raise AttributeError(f"module 'cupy.random' has no attribute {name!r}")
+    raise missing("cupy.random", name, [n for n in dir(np.random) if not n.startswith("_")])

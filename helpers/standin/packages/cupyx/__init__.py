@@ -8,17 +8,7 @@ import cupy as _cupy
 import numpy as _np
 from cupy.cuda.memory import alloc_pinned_memory as _alloc_pinned_memory
 
-__all__ = [
-    "empty_like_pinned",
-    "empty_pinned",
-    "errstate",
-    "rsqrt",
-    "scatter_add",
-    "scatter_max",
-    "scatter_min",
-    "zeros_like_pinned",
-    "zeros_pinned",
-]
+from helpers.standin import missing as _missing
 
 
 def scatter_add(a, slices, value) -> None:
@@ -75,8 +65,4 @@ _NOT_COVERED = (
 
 
 def __getattr__(name: str):
-    if name in _NOT_COVERED:
-        from helpers.standin import not_covered
-
-        raise not_covered(f"cupyx.{name}")
-    raise AttributeError(f"module 'cupyx' has no attribute {name!r}")
+    raise _missing("cupyx", name, _NOT_COVERED)

@@ -6,6 +6,7 @@ import numpy as np
 
 from cupy._core import _dispatch, _ndarray
 from cupy._core._ndarray import check_dtype, ndarray
+from cupy._core._protocols import as_device
 from cupy.cuda import runtime
 
 
@@ -78,7 +79,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     if subok:
         raise NotImplementedError
     order = "K" if order is None else order
-    obj = _ndarray.as_device(obj)
+    obj = as_device(obj)
     if isinstance(obj, ndarray):
         same = obj._memory.device_id == runtime.getDevice()
         result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
@@ -143,9 +144,7 @@ def _from_host(name: str):
             check_dtype(kwargs["dtype"])
         return _dispatch.run(lambda: function(*args, **kwargs))
 
-    create.__name__ = name
-    create.__doc__ = f"As :func:`numpy.{name}`, on the device."
-    return create
+    return _dispatch.named(create, name)
 
 
 def _item(value):

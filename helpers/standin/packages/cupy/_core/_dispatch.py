@@ -22,6 +22,13 @@ class PerformanceWarning(RuntimeWarning):
     """Something works, but slowly."""
 
 
+def named(function: Callable, name: str, what: str = "on the device") -> Callable:
+    """``function``, which stands for NumPy's function ``name``, with that name and a docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As NumPy's ``{name}``, {what}."
+    return function
+
+
 def unsupported(value) -> TypeError:
     return TypeError(f"Unsupported type {type(value)}")
 

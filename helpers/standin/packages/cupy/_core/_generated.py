@@ -11,7 +11,7 @@ import numpy as np
 
 from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
-from cupy._core._kernel import Argument, View, as_array, is_scalar
+from cupy._core._kernel import Argument, as_array, is_scalar
 from cupy._core._ndarray import ndarray
 
 _PLANS = 256  # remembered per kernel
@@ -80,7 +80,7 @@ class GeneratedKernel:
         """What ``compile()`` returns for this CUDA C source; each source is compiled once."""
         if code not in self._functions:
             self._functions[code] = compile()
-            dtypes = tuple(a.dtype for a in args if isinstance(a, View))
+            dtypes = tuple(a.dtype for a in args if isinstance(a, np.ndarray))
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))
         return self._functions[code]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from cupy._core import _ndarray
 from cupy._core._dispatch import check_device
+from cupy._core._protocols import as_device
 from cupy.cuda import stream
 
 
@@ -64,7 +65,7 @@ def _entry(entry, assigned: bool):
         return entry, 0
     if isinstance(entry, slice):
         return entry, 1
-    entry = _ndarray.as_device(entry)
+    entry = as_device(entry)
     if isinstance(entry, _ndarray.ndarray):
         check_device(entry)
         array = entry._array

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from cupy._core._ndarray import ndarray
 
@@ -110,10 +111,10 @@ def as_array(value) -> ndarray:
 
 def as_argument(value) -> Argument:
     if isinstance(value, ndarray):
-        return View.of(value)
+        return value._array
     if is_scalar(value):
         return Scalar(np.dtype(type(value)))
-    return View.of(as_array(value))
+    return as_array(value)._array
 
 
 def decide_types(
@@ -165,59 +166,8 @@ def typed(args: Sequence[Argument], dtypes: Sequence[np.dtype]) -> list[Argument
 # ------------------------------------------------------------------------------ shapes, strides
 
 
-@dataclass(frozen=True)
-class View:
-    """Shape and strides (bytes) through which a kernel sees one array argument."""
-
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-
-    @staticmethod
-    def of(array: ndarray) -> View:
-        a = array._array
-        return View(a.dtype, a.shape, a.strides)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def c_contiguous(self) -> bool:
-        step = self.dtype.itemsize
-        for length, stride in zip(self.shape[::-1], self.strides[::-1], strict=True):
-            if length == 0:
-                return True
-            if length != 1 and stride != step:
-                return False
-            step *= length
-        return True
-
-    def broadcast_to(self, shape: tuple[int, ...]) -> View:
-        missing = len(shape) - len(self.shape)
-        strides = [0] * missing + [
-            stride if length == wanted else 0
-            for length, wanted, stride in zip(
-                self.shape, shape[missing:], self.strides, strict=True
-            )
-        ]
-        return View(self.dtype, shape, tuple(strides))
-
-    def transpose(self, axes: Sequence[int]) -> View:
-        return View(
-            self.dtype,
-            tuple(self.shape[a] for a in axes),
-            tuple(self.strides[a] for a in axes),
-        )
-
-
-Argument = View | Scalar
-
-
-def dense(shape: tuple[int, ...], dtype: np.dtype) -> View:
-    """How an array that the kernel allocates will lie in memory: in C order."""
-    strides = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    return View(dtype, shape, tuple(strides))
+# An array argument is seen as a NumPy array, of which only dtype, shape and strides are looked at.
+Argument = np.ndarray | Scalar
 
 
 def broadcast(
@@ -225,7 +175,7 @@ def broadcast(
 ) -> tuple[tuple[int, ...], list[Argument]]:
     """Common shape of the arrays that are not raw, and all arguments seen through it."""
     voters = [
-        arg if isinstance(arg, View) and not p.raw else None
+        arg if isinstance(arg, np.ndarray) and not p.raw else None
         for arg, p in zip(args, params, strict=False)  # outputs may be missing
     ]
     shapes = [v.shape for v in voters if v is not None]
@@ -240,7 +190,7 @@ def broadcast(
         given = " ".join("()" if v is None else str(v.shape) for v in voters)
         raise ValueError(f"operands could not be broadcast together with shapes {given}") from None
     return shape, [
-        arg if v is None else v.broadcast_to(shape) for arg, v in zip(args, voters, strict=True)
+        arg if v is None else np.broadcast_to(v, shape) for arg, v in zip(args, voters, strict=True)
     ]
 
 
@@ -256,7 +206,7 @@ def check_outputs(
             raise ValueError("Output array size is Undecided")
         return
     for arg, p in zip(outputs, params, strict=True):
-        if not isinstance(arg, View):
+        if not isinstance(arg, np.ndarray):
             raise TypeError("Output arguments type must be cupy.ndarray")
         if not p.raw and arg.shape != shape:
             raise ValueError("Out shape is mismatched")
@@ -270,15 +220,15 @@ def fold(
     chosen = [
         number
         for number, (arg, p) in enumerate(zip(args, params, strict=True))
-        if isinstance(arg, View) and not p.raw
+        if isinstance(arg, np.ndarray) and not p.raw
     ]
-    strided = [args[k] for k in chosen if not args[k].c_contiguous]
+    strided = [args[k] for k in chosen if not args[k].flags.c_contiguous]
     if len(shape) <= 1 or not chosen or (len(shape) == 2 and strided and len(args) > 1):
         return shape, folded
     if not strided:
         new_shape = (math.prod(shape),)
         for k in chosen:
-            folded[k] = View(args[k].dtype, new_shape, (args[k].dtype.itemsize,))
+            folded[k] = as_strided(args[k], new_shape, (args[k].itemsize,))
         return new_shape, folded
 
     groups: list[list[int]] = []  # neighbouring axes that merge into one
@@ -295,5 +245,5 @@ def fold(
     new_shape = tuple(math.prod(shape[axis] for axis in group) for group in groups)
     for k in chosen:
         strides = tuple(args[k].strides[group[-1]] for group in groups)
-        folded[k] = View(args[k].dtype, new_shape, strides)
+        folded[k] = as_strided(args[k], new_shape, strides)
     return new_shape, folded

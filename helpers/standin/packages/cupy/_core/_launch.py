@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cupy._core._kernel import Argument, ParameterInfo, Scalar, View, ctype_of
+from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
-from cupy.cuda.compiler import CompileException
 from cupy.cuda.function import check_memory, guarded
 from cupy.cuda.stream import submit
 from helpers.standin import compiler, translate
@@ -62,12 +61,12 @@ def declarations(
     for arg, p in zip(args, params, strict=True):
         const = "const " if p.is_const else ""
         ctype = ctype_of(arg.dtype)
-        if isinstance(arg, View):
+        if isinstance(arg, np.ndarray):
             small = arg.size * arg.dtype.itemsize <= 2**31
-            flags = f"{len(arg.shape)}, {int(arg.c_contiguous)}, {int(small)}"
+            flags = f"{len(arg.shape)}, {int(arg.flags.c_contiguous)}, {int(small)}"
             ctype = f"CArray<{ctype}, {flags}>"
         # In the body, `x` is an element of the array `_raw_x`.
-        seen = f"_raw_{p.name}" if isinstance(arg, View) and not p.raw else p.name
+        seen = f"_raw_{p.name}" if isinstance(arg, np.ndarray) and not p.raw else p.name
         rows.append((const + ctype, seen, offset))
         offset += words_of(arg)
     for name, shape in indexers.items():
@@ -109,14 +108,8 @@ def numbered(text: str, label: str) -> str:
 
 def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
     """A preamble without the includes that the shim answers, and the shim's headers for them."""
-    try:
-        code, headers = translate.headers(preamble, compiler.parse_options(options).folders)
-    except translate.NoSuchHeader as missing:
-        message = (
-            f"{name}.cu, preamble({missing.line}): catastrophic error: could not open source file "
-            f'"{missing.header}"'
-        )
-        raise CompileException(message, preamble, name, options) from None
+    folders = compiler.parse_options(options).folders
+    code, headers = translate.headers(preamble, folders, f"{name}.cu, preamble")
     return code, ["carray.h", *headers]
 
 

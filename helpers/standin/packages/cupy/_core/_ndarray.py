@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 
 import numpy as np
 
 from cupy._core._dispatch import SCALARS, check_device, routine, run, unsupported
+from cupy._core._host import OnHost
 from cupy._core._indexing import resolve
+from cupy._core._protocols import Protocols, as_device
 from cupy.cuda import device, memory, stream
+from helpers.standin import not_covered
 
 _KINDS = "biufc"
 
@@ -29,7 +31,7 @@ def check_dtype(dtype) -> np.dtype:
     return dtype
 
 
-class ndarray:
+class ndarray(OnHost, Protocols):
     """An array on a device.
 
     ``shape`` int or tuple of ints; ``dtype`` numeric, float64 by default; ``memptr`` a
@@ -47,18 +49,9 @@ class ndarray:
         if any(n < 0 for n in shape):
             raise ValueError("Negative dimensions are not allowed")
         dtype = check_dtype(dtype)
-        size = math.prod(shape) * dtype.itemsize
-        pointer = memory.alloc(size) if memptr is None else memptr
+        made = allocate(shape, dtype, order or "C", memptr, strides)
         self = object.__new__(cls)
-        self._memory, self._base = pointer.mem, None
-        self._array = np.ndarray(
-            shape,
-            dtype,
-            buffer=pointer.mem.payload if size else None,
-            offset=pointer._offset if size else 0,
-            strides=strides,
-            order="C" if order is None else order,
-        )
+        self._array, self._memory, self._base = made._array, made._memory, None
         if memptr is None:
             self._poison()
         return self
@@ -114,68 +107,7 @@ class ndarray:
 
     @property
     def cstruct(self):
-        from helpers.standin import not_covered
-
         raise not_covered("cupy.ndarray.cstruct")
-
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        contiguous = self._array.flags.c_contiguous
-        current = stream.get_current_stream().ptr or 1  # 1 names the null stream
-        return {
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "descr": self.dtype.descr,
-            "stream": current,
-            "version": 3,
-            "strides": None if contiguous else self.strides,
-            "data": (self._array.ctypes.data if self.size else 0, False),
-        }
-
-    def __dlpack__(self, **kwargs):
-        raise NotImplementedError("DLPack: the CPU stand-in has no device memory to share")
-
-    __dlpack_device__ = toDlpack = __dlpack__
-
-    # To the host and back
-
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError(
-            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct "
-            "a NumPy array explicitly."
-        )
-
-    def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
-        """A copy in host memory, as a NumPy array; into ``out`` where one is given."""
-        _refuse(stream)
-        if out is None:
-            if order not in ("C", "F", "A"):
-                raise ValueError(f"unsupported order: {order}")
-            return self._array.copy(order)
-        if not isinstance(out, np.ndarray):
-            raise TypeError("Only numpy.ndarray can be obtained fromcupy.ndarray")
-        if self.dtype != out.dtype:
-            raise TypeError(f"{out.dtype} array cannot be obtained from {self.dtype} array")
-        if self.shape != out.shape:
-            raise ValueError(
-                f"Shape mismatch. Expected shape: {self.shape}, actual shape: {out.shape}"
-            )
-        if not (out.flags.c_contiguous or out.flags.f_contiguous):
-            raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
-        out[...] = self._array
-        return out
-
-    def set(self, arr: np.ndarray, stream=None) -> None:
-        """Copy a NumPy array of the same dtype and shape to the device."""
-        if not isinstance(arr, np.ndarray):
-            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
-        if self.dtype != arr.dtype:
-            raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
-        if self.shape != arr.shape:
-            raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
-        if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
-            raise RuntimeError("Cannot set to non-contiguous array")
-        self._write(lambda: arr)
 
     def _write(self, value) -> None:
         def work() -> None:
@@ -183,66 +115,6 @@ class ndarray:
                 np.copyto(self._array, value(), casting="unsafe")
 
         stream.submit(work)
-
-    def _host(self) -> np.ndarray:
-        _refuse(None)
-        return self._array
-
-    def item(self):
-        if self.size != 1:
-            raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self._host().item()
-
-    def tolist(self):
-        return self._host().tolist()
-
-    def tobytes(self, order="C") -> bytes:
-        return self._host().tobytes(order)
-
-    def tofile(self, fid, sep="", format="%s") -> None:
-        self._host().tofile(fid, sep, format)
-
-    def dump(self, file) -> None:
-        self._host().dump(file)
-
-    def dumps(self) -> bytes:
-        return self._host().dumps()
-
-    def __repr__(self) -> str:
-        return repr(self._host())
-
-    def __str__(self) -> str:
-        return str(self._host())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._host(), spec)
-
-    def __bool__(self) -> bool:
-        if not self.size:
-            warnings.warn(
-                "The truth value of an empty array is ambiguous. Returning False, but in future "
-                "this will result in an error. Use `array.size > 0` to check that an array is not "
-                "empty.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return False
-        return bool(self._host())
-
-    def __int__(self) -> int:
-        return int(self._host())
-
-    def __float__(self) -> float:
-        return float(self._host())
-
-    def __complex__(self) -> complex:
-        return complex(self._host())
-
-    def __bytes__(self) -> bytes:
-        return bytes(self._host())
-
-    def __reduce__(self):
-        return _from_host, (self.get(order="A"),)
 
     def __copy__(self):
         return self.copy()
@@ -271,7 +143,7 @@ class ndarray:
     def __getitem__(self, index):
         entries, advanced = resolve(index, self.shape)
         if not advanced:
-            return wrap(self._array[entries], self._memory, self)
+            return self._view(self._array[entries])
         if stream.capturing():  # the index array is read when the graph runs
             return run(lambda: self._array[resolve(index, self.shape)[0]])
         return run(lambda: self._array[entries])
@@ -332,6 +204,9 @@ class ndarray:
 
     # Views
 
+    def _view(self, array: np.ndarray):
+        return wrap(array, self._memory, self)
+
     @property
     def T(self):
         return self.transpose()
@@ -344,7 +219,7 @@ class ndarray:
 
     @property
     def real(self):
-        return wrap(self._array.real, self._memory, self) if self.dtype.kind == "c" else self
+        return self._view(self._array.real) if self.dtype.kind == "c" else self
 
     @real.setter
     def real(self, value) -> None:
@@ -353,7 +228,7 @@ class ndarray:
     @property
     def imag(self):
         if self.dtype.kind == "c":
-            return wrap(self._array.imag, self._memory, self)
+            return self._view(self._array.imag)
         return place(np.zeros(self.shape, self.dtype))
 
     @imag.setter
@@ -364,11 +239,8 @@ class ndarray:
 
     def view(self, dtype=None, type=None):
         if dtype is None:
-            return wrap(self._array.view(), self._memory, self)
-        return wrap(self._array.view(check_dtype(dtype)), self._memory, self)
-
-    def reduced_view(self, dtype=None):
-        return self.view(dtype)
+            return self._view(self._array.view())
+        return self._view(self._array.view(check_dtype(dtype)))
 
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
@@ -401,9 +273,7 @@ class ndarray:
 
     def copy(self, order="C"):
         """A copy on the current device."""
-        result = allocate_like(self._array, self.dtype, order)
-        result._write(lambda: self._array)
-        return result
+        return self.astype(self.dtype, order)
 
     def flatten(self, order="C"):
         return self.copy(order).ravel(order) if order in "CF" else self.ravel(order).copy()
@@ -424,9 +294,10 @@ class ndarray:
         return result
 
     def byteswap(self, inplace=False):
-        return (
-            self._inplace(self._array.byteswap) if inplace else routine(np.ndarray.byteswap, self)
-        )
+        if not inplace:
+            return routine(np.ndarray.byteswap, self)
+        stream.submit(lambda: self._array.byteswap(inplace=True))
+        return self
 
     def conj(self):
         """The complex conjugate; the array itself where it is real."""
@@ -448,16 +319,13 @@ class ndarray:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
         self._write(lambda: value)
 
-    def _inplace(self, change) -> None:
-        stream.submit(change)
-
     def sort(self, axis=-1, kind=None) -> None:
         if kind is not None and kind != "stable":
             raise ValueError("kind can only be None or 'stable'")
         if self.ndim == 0:
             raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
         self._check_sortable()
-        self._inplace(lambda: self._array.sort(axis, kind="stable"))
+        stream.submit(lambda: self._array.sort(axis, kind="stable"))
 
     def _check_sortable(self) -> None:
         if not self._array.flags.c_contiguous:
@@ -465,7 +333,7 @@ class ndarray:
 
     def partition(self, kth, axis=-1) -> None:
         self._check_sortable()
-        self._inplace(lambda: self._array.partition(kth, axis))
+        stream.submit(lambda: self._array.partition(kth, axis))
 
     def put(self, indices, values, mode="wrap") -> None:
         import cupy
@@ -476,44 +344,6 @@ class ndarray:
         import cupy
 
         return cupy.nonzero(self)
-
-    # NumPy's protocols
-
-    def __array_ufunc__(self, function, method, *inputs, **kwargs):
-        import cupy
-
-        outs = kwargs.get("out", ())
-        if outs:
-            if len(outs) != 1:
-                raise ValueError("The 'out' parameter must have exactly one array value")
-            kwargs["out"] = outs[0]
-        ours = getattr(cupy, function.__name__, None)
-        if method != "__call__":
-            ours = getattr(ours, method, None)
-        if ours is None:
-            return NotImplemented
-        if function.nout == 1 and function.types[0].endswith("->?"):
-            # NumPy makes arrays of its scalars before it asks, in comparisons.
-            zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
-            inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]
-        for value in (*inputs, *outs):
-            if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
-                return NotImplemented
-        return ours(*inputs, **kwargs)
-
-    def __array_function__(self, function, types, args, kwargs):
-        import cupy
-
-        module = cupy
-        try:
-            for name in function.__module__.split(".")[1:]:
-                module = getattr(module, name)
-            ours = getattr(module, function.__name__)
-        except (AttributeError, NotImplementedError):
-            return NotImplemented
-        if ours is function or not all(issubclass(t, (ndarray, np.ndarray)) for t in types):
-            return NotImplemented
-        return ours(*args, **kwargs)
 
 
 class Flags:
@@ -540,13 +370,14 @@ class Flags:
         )
 
 
-def allocate(shape, dtype, order: str = "C") -> ndarray:
-    """New memory of the pool, contents undefined and not even poisoned."""
+def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndarray:
+    """An array at ``pointer``, by default in new memory: undefined and not even poisoned."""
+    dtype = check_dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
-    pointer = memory.alloc(size)
+    if pointer is None:
+        pointer = memory.alloc(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
-    array = np.ndarray(shape, check_dtype(dtype), buffer=buffer, offset=offset, order=order)
-    return wrap(array, pointer.mem)
+    return wrap(np.ndarray(shape, dtype, buffer, offset, strides, order), pointer.mem)
 
 
 def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:
@@ -571,28 +402,6 @@ def place(array: np.ndarray, order: str = "K") -> ndarray:
     return result
 
 
-def as_device(value):
-    """An object that offers a device array by CuPy's or CUDA's protocol as that, else itself."""
-    if isinstance(value, (ndarray, np.ndarray, *SCALARS, list, tuple, type(None))):
-        return value
-    if hasattr(value, "__cupy_get_ndarray__"):
-        return value.__cupy_get_ndarray__()
-    if hasattr(value, "__cuda_array_interface__"):
-        described = value.__cuda_array_interface__
-        dtype, shape = np.dtype(described["typestr"]), tuple(described["shape"])
-        strides = described.get("strides")
-        size = math.prod(shape) * dtype.itemsize
-        if strides is not None and size:
-            size = (
-                sum((n - 1) * abs(s) for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
-            )
-        if not size:
-            return ndarray(shape, dtype)
-        held = memory.UnownedMemory(described["data"][0], size, value)
-        return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
-    return value
-
-
 def allocate_like(array: np.ndarray, dtype: np.dtype, order: str) -> ndarray:
     """New memory in ``array``'s shape; order 'K' keeps the order of its strides, without gaps."""
     flags = array.flags
@@ -609,16 +418,6 @@ def _order(array: np.ndarray, order: str) -> str:
     if order not in ("C", "F", "c", "f"):
         raise ValueError(f"order not understood: {order!r}")
     return order.upper()
-
-
-def _refuse(given) -> None:
-    if given is not None and given.is_capturing():
-        raise memory.runtime.CUDARuntimeError(900)
-    stream.refuse_while_capturing()
-
-
-def _from_host(array: np.ndarray) -> ndarray:
-    return place(array)
 
 
 def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cupy._core import _routines, _ufuncs
-from cupy._core._dispatch import SCALARS
+from cupy._core._dispatch import SCALARS, named
 from cupy._core._ndarray import ndarray
 
 _BINARY = {
@@ -102,6 +102,4 @@ def _method(function):
     def method(self, *args, **kwargs):
         return function(self, *args, **kwargs)
 
-    method.__name__ = function.__name__
-    method.__doc__ = f"As ``cupy.{function.__name__}`` with this array as its first argument."
-    return method
+    return named(method, function.__name__, "with this array as its first argument")

@@ -8,18 +8,18 @@ import numpy as np
 
 from cupy._core import _dispatch
 from cupy._core._creation import array, full  # noqa: F401  (operators look `full` up here)
-from cupy._core._dispatch import SCALARS, unsupported
+from cupy._core._dispatch import SCALARS, named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
 # The first argument is a device array.
 ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere array_split average
 broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum cumulative_prod
-cumulative_sum diagonal diff dsplit ediff1d expand_dims extract fill_diagonal flatnonzero flip
+cumulative_sum diagonal diff dsplit ediff1d expand_dims extract flatnonzero flip
 fliplr flipud gradient histogram histogram2d histogramdd hsplit lexsort matrix_transpose max mean
 median min moveaxis nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
 nanprod nanstd nansum nanvar nonzero packbits pad partition percentile permute_dims prod ptp
-putmask quantile ravel real_if_close repeat reshape roll rollaxis rot90 searchsorted sort
+quantile ravel real_if_close repeat reshape roll rollaxis rot90 searchsorted sort
 sort_complex split squeeze std sum swapaxes take take_along_axis tile trace transpose trapezoid
 tril_indices_from trim_zeros triu_indices_from unique unique_all unique_counts unique_inverse
 unique_values unpackbits unwrap var vsplit bincount digitize interp fix i0 sinc poly polyfit
@@ -75,9 +75,7 @@ def _wrapped(name: str, function, arrays: int):
                 args = args[:out_at]
         return _dispatch.routine(function, *args, **kwargs)
 
-    wrapped.__name__ = wrapped.__qualname__ = name
-    wrapped.__doc__ = f"As :func:`numpy.{name}`, for device arrays."
-    return wrapped
+    return named(wrapped, name)
 
 
 def _array(function):
@@ -132,9 +130,7 @@ def _host(name: str):
 
         return function(*map(plain, args), **{key: plain(v) for key, v in kwargs.items()})
 
-    host.__name__ = name
-    host.__doc__ = f"As :func:`numpy.{name}`; the answer is a host value."
-    return host
+    return named(host, name, "which answers with a host value")
 
 
 for _name in HOST:
@@ -178,29 +174,21 @@ def put(a, ind, v, mode="wrap") -> None:
     stream.submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
 
 
-def place(arr, mask, vals) -> None:
-    target, chosen, values = arr._array, mask._array, vals._array
-    stream.submit(lambda: np.place(target, chosen, values))
+def _changes_first(name: str):
+    function = getattr(np, name)
+
+    def change(array, *args, **kwargs) -> None:
+        sources: list = []
+        values = _dispatch.unwrap(args, sources)
+        options = {key: _dispatch.unwrap(value, sources) for key, value in kwargs.items()}
+        target = array._array
+        stream.submit(lambda: function(target, *values, **options))
+
+    return named(change, name)
 
 
-def put_along_axis(arr, indices, values, axis) -> None:
-    sources: list = []
-    target, index = arr._array, indices._array
-    value = _dispatch.unwrap(values, sources)
-    stream.submit(lambda: np.put_along_axis(target, index, value, axis))
-
-
-def putmask(a, mask, values) -> None:
-    sources: list = []
-    target, chosen = a._array, mask._array
-    value = _dispatch.unwrap(values, sources)
-    stream.submit(lambda: np.putmask(target, chosen, value))
-
-
-def fill_diagonal(a, val, wrap=False) -> None:
-    sources: list = []
-    target, value = a._array, _dispatch.unwrap(val, sources)
-    stream.submit(lambda: np.fill_diagonal(target, value, wrap))
+for _name in ("place", "put_along_axis", "putmask", "fill_diagonal"):
+    globals()[_name] = _changes_first(_name)
 
 
 def _plain(value, sources: list):

@@ -16,7 +16,7 @@ import numpy as np
 
 from cupy._core import _kernel, _launch
 from cupy._core._generated import GeneratedKernel, Plan
-from cupy._core._kernel import Argument, Scalar, View
+from cupy._core._kernel import Argument, Scalar
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
 from helpers.standin import nvrtc
@@ -126,7 +126,7 @@ class ElementwiseKernel(GeneratedKernel):
         in_types, out_types, types = _kernel.decide_types(
             self.in_params,
             self.out_params,
-            [a.dtype if isinstance(a, View) else None for a in inputs],
+            [a.dtype if isinstance(a, np.ndarray) else None for a in inputs],
             [a.dtype for a in given],
         )
         if has_size:
@@ -139,7 +139,7 @@ class ElementwiseKernel(GeneratedKernel):
             raise CUDADriverError(1)
 
         inputs = _kernel.typed(inputs, in_types)
-        seen = inputs + (given or [_kernel.dense(*output) for output in outputs])
+        seen = inputs + (given or [np.empty(*output) for output in outputs])
         if self.reduce_dims:
             shape, seen = _kernel.fold(seen, self.params, shape)
         code = self._code(_KERNEL, seen, shape, types)
@@ -186,15 +186,14 @@ def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable
     address = module.get_global_var("standin_record")
     record = np.ctypeslib.as_array((ctypes.c_int64 * _launch.HEADER_WORDS).from_address(address))
 
+    # Of each argument, its words and, for a scalar, its dtype.
+    layout = [(_launch.words_of(a), a.dtype if isinstance(a, Scalar) else None) for a in args]
+
     def run(words: np.ndarray, block_size: int) -> None:
         launched, offset = [], _launch.HEADER_WORDS
-        for arg in args:
-            count = _launch.words_of(arg)
+        for count, scalar in layout:
             part = words[offset : offset + count]
-            if isinstance(arg, Scalar):
-                launched.append(part.view(arg.dtype)[0])
-            else:
-                launched.append(part.view(f"V{8 * count}"))
+            launched.append(part.view(f"V{8 * count}") if scalar is None else part.view(scalar)[0])
             offset += count
         launched.append(words[offset:].view(f"V{8 * (len(words) - offset)}"))
         size = int(words[offset])  # the indexer's first word

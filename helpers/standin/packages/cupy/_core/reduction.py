@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from cupy._core import _kernel, _launch
 from cupy._core._generated import GeneratedKernel, Plan
-from cupy._core._kernel import Argument, Scalar, View
+from cupy._core._kernel import Argument, Scalar
 from cupy._core._ndarray import ndarray
 from helpers.standin import nvrtc
 
@@ -162,11 +162,11 @@ class ReductionKernel(GeneratedKernel):
         in_types, out_types, types = _kernel.decide_types(
             self.in_params,
             self.out_params,
-            [a.dtype.type if isinstance(a, View) else None for a in inputs],
-            [a.dtype.type if isinstance(a, View) else None for a in given],
+            [a.dtype.type if isinstance(a, np.ndarray) else None for a in inputs],
+            [a.dtype.type if isinstance(a, np.ndarray) else None for a in given],
         )
         reduced, kept = split_axes(axis, len(shape))
-        if len(inputs) == 1 and len(kept) <= 1 and not inputs[0].c_contiguous:
+        if len(inputs) == 1 and len(kept) <= 1 and not inputs[0].flags.c_contiguous:
             # In order of falling strides, so that fold() can merge the axes of a transposed array.
             reduced = sorted(reduced, key=lambda a: -abs(inputs[0].strides[a]))
         if keepdims:
@@ -189,9 +189,9 @@ class ReductionKernel(GeneratedKernel):
         if order != list(range(len(shape))):
             if any(p.raw for p in self.in_params):
                 raise NotImplementedError("Illegal conditions")
-            inputs = [a.transpose(order) if isinstance(a, View) else a for a in inputs]
+            inputs = [a.transpose(order) if isinstance(a, np.ndarray) else a for a in inputs]
             shape = tuple(shape[a] for a in order)
-        results = given or [_kernel.dense(*output) for output in outputs]
+        results = given or [np.empty(*output) for output in outputs]
         if self.reduce_dims:
             shape, inputs = _kernel.fold(inputs, self.in_params, shape)
             out_shape, results = _kernel.fold(results, self.out_params, out_shape)

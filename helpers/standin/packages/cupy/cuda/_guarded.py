@@ -195,15 +195,3 @@ class MemoryPointer:
 
         target = self._bytes(size)
         stream.submit(lambda: target.fill(value))
-
-    def copy_from_device_async(self, src, size: int, stream=None) -> None:
-        self.copy_from_device(src, size)
-
-    def copy_from_host_async(self, mem, size: int, stream=None) -> None:
-        self.copy_from_host(mem, size)
-
-    def copy_to_host_async(self, mem, size: int, stream=None) -> None:
-        self.copy_to_host(mem, size)
-
-    def memset_async(self, value: int, size: int, stream=None) -> None:
-        self.memset(value, size)

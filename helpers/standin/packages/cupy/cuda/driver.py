@@ -25,7 +25,3 @@ class CUDADriverError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status,)
-
-
-def get_build_version() -> int:
-    return 0

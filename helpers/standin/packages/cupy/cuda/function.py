@@ -284,13 +284,6 @@ class Module:
             self._library = compiler.build(
                 self._translation.text, options=parsed.arguments, name=name
             )
-        except translate.NoSuchHeader as missing:
-            message = (
-                f"{name}.cu({missing.line}): catastrophic error: could not open source file "
-                f'"{missing.header}"\n\n1 catastrophic error detected in the compilation of '
-                f'"{name}.cu".\nCompilation terminated.\n'
-            )
-            raise CompileException(message, source, name, self.options) from None
         except CompileException as error:  # of the reader's source, not of its translation
             raise CompileException(str(error), source, name, self.options) from None
 

@@ -14,26 +14,13 @@ import weakref
 import numpy as np
 
 from cupy.cuda import runtime
-from cupy.cuda._guarded import Memory, MemoryPointer, UnownedMemory, round_up, spare
-
-__all__ = [
-    "Memory",
-    "MemoryPointer",
-    "MemoryPool",
-    "OutOfMemoryError",
-    "PinnedMemoryPointer",
-    "PinnedMemoryPool",
-    "UnownedMemory",
-    "alloc",
-    "alloc_pinned_memory",
-    "get_allocator",
-    "get_default_memory_pool",
-    "get_default_pinned_memory_pool",
-    "malloc_managed",
-    "set_allocator",
-    "set_pinned_memory_allocator",
-    "using_allocator",
-]
+from cupy.cuda._guarded import (  # noqa: F401
+    Memory,
+    MemoryPointer,
+    UnownedMemory,
+    round_up,
+    spare,
+)
 
 
 class OutOfMemoryError(MemoryError):
@@ -163,9 +150,6 @@ class MemoryPool:
                 b for b in self._free.get(device, ()) if b.before is not None or b.after is not None
             ]
 
-    def free_all_free(self) -> None:
-        self.free_all_blocks()
-
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         if fraction is not None:
             if size is not None:
@@ -269,6 +253,4 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
     return _default_pinned_pool
 
 
-def malloc_managed(size: int) -> MemoryPointer:
-    """Managed memory is host memory here anyway."""
-    return malloc_unpooled(size)
+malloc_managed = malloc_unpooled  # managed memory is host memory here anyway

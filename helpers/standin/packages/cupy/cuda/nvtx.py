@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 
-def Mark(message: str, color: int = -1) -> None:
+def _ignore(*args) -> None:
     """Accepted and of no effect."""
 
 
-def MarkC(message: str, color: int = 0) -> None:
-    """Accepted and of no effect."""
-
-
-def RangePush(message: str, color: int = -1) -> None:
-    """Accepted and of no effect."""
-
-
-def RangePushC(message: str, color: int = 0) -> None:
-    """Accepted and of no effect."""
-
-
-def RangePop() -> None:
-    """Accepted and of no effect."""
+Mark = MarkC = RangePush = RangePushC = RangePop = _ignore

@@ -24,13 +24,6 @@ _TEXT = {
     904: ("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
 }
 
-memcpyHostToHost, memcpyHostToDevice, memcpyDeviceToHost = 0, 1, 2
-memcpyDeviceToDevice, memcpyDefault = 3, 4
-streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = 0, 1, 2
-eventDefault, eventBlockingSync, eventDisableTiming, eventInterprocess = 0, 1, 2, 4
-streamDefault, streamNonBlocking = 0, 1
-is_hip = False
-
 _local = threading.local()
 
 
@@ -121,18 +114,15 @@ def deviceEnablePeerAccess(peer: int) -> None:
 
 
 def runtimeGetVersion() -> int:
-    """0: there is no CUDA here."""
+    """0, as CUDA answers where there is no driver."""
     return 0
 
 
-def driverGetVersion() -> int:
-    """0, as the CUDA runtime answers where there is no driver."""
-    return 0
+driverGetVersion = runtimeGetVersion
 
 
 def profilerStart() -> None:
     """Nothing to start: no profiler watches a CPU."""
 
 
-def profilerStop() -> None:
-    """Nothing to stop."""
+profilerStop = profilerStart

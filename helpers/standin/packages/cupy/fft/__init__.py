@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray, place
 from cupy._core._routines import _wrapped
 from cupy.fft import config
@@ -25,9 +26,7 @@ def _planned(name: str):
         config.get_plan_cache().touch((kind, result.shape, result.dtype.char, args, str(norm_free)))
         return result
 
-    transform.__name__ = name
-    transform.__doc__ = f"As :func:`numpy.fft.{name}`, for device arrays."
-    return transform
+    return named(transform, name)
 
 
 for _name in _TRANSFORMS:

@@ -91,22 +91,6 @@ def clear_plan_cache() -> None:
     get_plan_cache().clear()
 
 
-def get_plan_cache_size() -> int:
-    return get_plan_cache().get_size()
-
-
-def set_plan_cache_size(size: int) -> None:
-    get_plan_cache().set_size(size)
-
-
-def get_plan_cache_max_memsize() -> int:
-    return get_plan_cache().get_memsize()
-
-
-def set_plan_cache_max_memsize(size: int) -> None:
-    get_plan_cache().set_memsize(size)
-
-
 def show_plan_cache_info() -> None:
     """Print the plan caches of all devices that have one."""
     for _, cache in sorted(_caches.items()):
