@@ -146,18 +146,6 @@ def parse_options(options: tuple[str, ...]) -> Options:
     return Options(arguments, tuple(folders), tuple(definitions))
 
 
-def _run(arguments: list[str]) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "LC_ALL": "C"}  # plain ASCII messages
-    return subprocess.run(
-        [*find_compiler().command, *arguments],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env=environment,
-        check=False,
-    )
-
-
 def _make(target: Path, arguments: list[str], source: str | None = None) -> str | None:
     """Run the compiler for ``target``, which appears complete or not at all; None or what it said.
 
@@ -169,7 +157,14 @@ def _make(target: Path, arguments: list[str], source: str | None = None) -> str 
             text = Path(folder, "source.cpp")
             text.write_text(source, encoding="utf-8")
             arguments = [*arguments, str(text)]
-        done = _run([*arguments, "-o", str(made)])
+        done = subprocess.run(
+            [*find_compiler().command, *arguments, "-o", str(made)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C"},  # plain ASCII messages
+            check=False,
+        )
         if done.returncode != 0:
             return done.stderr or f"the compiler ended with status {done.returncode}"
         os.replace(made, target)
@@ -196,10 +191,10 @@ def _flags() -> list[str]:
 
 
 @functools.cache
-def _precompiled(standard: str) -> list[str]:
+def _include_shim(standard: str, pch: bool) -> list[str]:
     """Arguments that include the shim, precompiled where the compiler is g++."""
     plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
-    if find_compiler().family != "gcc":
+    if not pch or find_compiler().family != "gcc":
         return plain
     folder = cache_folder() / f"headers-{_key(*_flags(), standard)}"
     folder.mkdir(exist_ok=True)
@@ -233,11 +228,7 @@ def build(
         flags = [*_flags(), *LINK, *parsed.arguments]
         path = cache_folder() / f"{_key(*flags, text)}.so"
         if not path.exists():
-            if pch:
-                include = _precompiled(parsed.arguments[0])
-            else:
-                include = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
-            arguments = [*flags, *include, "-x", "c++"]
+            arguments = [*flags, *_include_shim(parsed.arguments[0], pch), "-x", "c++"]
             if message := _make(path, arguments, text):
                 from cupy.cuda.compiler import CompileException
 

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / "cache"))
-    compiler._precompiled.cache_clear()
+    compiler._include_shim.cache_clear()
     yield tmp_path / "cache"
-    compiler._precompiled.cache_clear()
+    compiler._include_shim.cache_clear()
 
 
 def answer(library):

@@ -192,7 +192,8 @@ def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(poo
         cycle.append(cycle)
     del cycle
     pool.n_free_blocks()
-    pool._free[0] = CollectingList(pool._free[0])
+    books = pool._here()
+    books.free = CollectingList(books.free)
     held = [pool.malloc(512) for _ in range(5)]
     assert pool.used_bytes() == 5 * 512
     held.clear()

@@ -32,27 +32,28 @@ STANDIN_UNARY(STANDIN_MATH1)
     M(remainder)
 STANDIN_BINARY(STANDIN_MATH2)
 
+// Of a number and something more; and from a number to an integer.
+#define STANDIN_MATH_AND(name, type)                 \
+    extern "C" double name(double, type);            \
+    extern "C" float name##f(float, type);           \
+    inline float name(float x, type y) { return name##f(x, y); }
+#define STANDIN_MATH_TO(integer, name)               \
+    extern "C" integer name(double);                 \
+    extern "C" integer name##f(float);               \
+    inline integer name(float x) { return name##f(x); }
+STANDIN_MATH_AND(ldexp, int)
+STANDIN_MATH_AND(scalbn, int)
+STANDIN_MATH_AND(frexp, int *)
+STANDIN_MATH_TO(int, ilogb)
+STANDIN_MATH_TO(long, lrint)
+STANDIN_MATH_TO(long, lround)
+STANDIN_MATH_TO(long long, llrint)
+STANDIN_MATH_TO(long long, llround)
 extern "C" {
 double fma(double, double, double);
 float fmaf(float, float, float);
-double ldexp(double, int);
-float ldexpf(float, int);
-double scalbn(double, int);
-float scalbnf(float, int);
-double frexp(double, int *);
-float frexpf(float, int *);
 double modf(double, double *);
 float modff(float, float *);
-int ilogb(double);
-int ilogbf(float);
-long lrint(double);
-long lrintf(float);
-long lround(double);
-long lroundf(float);
-long long llrint(double);
-long long llrintf(float);
-long long llround(double);
-long long llroundf(float);
 double j0(double);
 double j1(double);
 double jn(int, double);
@@ -61,15 +62,7 @@ double y1(double);
 double yn(int, double);
 }
 inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
-inline float ldexp(float x, int n) { return ldexpf(x, n); }
-inline float scalbn(float x, int n) { return scalbnf(x, n); }
-inline float frexp(float x, int *n) { return frexpf(x, n); }
 inline float modf(float x, float *whole) { return modff(x, whole); }
-inline int ilogb(float x) { return ilogbf(x); }
-inline long lrint(float x) { return lrintf(x); }
-inline long lround(float x) { return lroundf(x); }
-inline long long llrint(float x) { return llrintf(x); }
-inline long long llround(float x) { return llroundf(x); }
 inline float j0f(float x) { return (float)j0((double)x); }
 inline float j1f(float x) { return (float)j1((double)x); }
 inline float y0f(float x) { return (float)y0((double)x); }

@@ -23,15 +23,9 @@ XORWOW = MRG32k3a = Philox4x3210 = BitGenerator  # CuPy's sources; one serves fo
 
 def _draw(generator, method: str, args, kwargs, dtype):
     """Numbers from a NumPy generator as a device array; parameters may be device arrays."""
-    sources: list = []
-    args = [_dispatch.unwrap(arg, sources) for arg in args]
-    kwargs = {key: _dispatch.unwrap(value, sources) for key, value in kwargs.items()}
+    values, options, _ = _dispatch.unwrap_call(args, kwargs)
     function = getattr(generator, method)
-
-    def work():
-        return np.asarray(function(*args, **kwargs), dtype)
-
-    return _dispatch.run(work)
+    return _dispatch.run(lambda: np.asarray(function(*values, **options), dtype))
 
 
 class Generator:

@@ -137,12 +137,12 @@ def _from_host(name: str):
     function = getattr(np, name)
 
     def create(*args, **kwargs):
-        sources: list = []
-        args = [_item(_dispatch.unwrap(arg, sources)) for arg in args]
-        kwargs = {key: _item(_dispatch.unwrap(value, sources)) for key, value in kwargs.items()}
-        if "dtype" in kwargs and kwargs["dtype"] is not None:
-            check_dtype(kwargs["dtype"])
-        return _dispatch.run(lambda: function(*args, **kwargs))
+        values, options, _ = _dispatch.unwrap_call(args, kwargs)
+        values = [_item(value) for value in values]
+        options = {key: _item(value) for key, value in options.items()}
+        if options.get("dtype") is not None:
+            check_dtype(options["dtype"])
+        return _dispatch.run(lambda: function(*values, **options))
 
     return _dispatch.named(create, name)
 
@@ -159,8 +159,7 @@ for _name in CREATED:
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    sources: list = []
-    values = _dispatch.unwrap(xi, sources)
+    values = _dispatch.unwrap(xi, [])
     return _dispatch.run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
 
 

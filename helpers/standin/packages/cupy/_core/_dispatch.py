@@ -63,6 +63,23 @@ def unwrap(value, sources: list):
     return value
 
 
+def unwrap_call(args: Sequence, kwargs: dict) -> tuple[tuple, dict, list]:
+    """``unwrap`` for all arguments of a call: positional ones, keywords, the device arrays."""
+    sources: list = []
+    values = tuple(unwrap(arg, sources) for arg in args)
+    return values, {name: unwrap(value, sources) for name, value in kwargs.items()}, sources
+
+
+def submit(work: Callable[[], object]) -> None:
+    """Hand work of NumPy's to the current stream; a device reports no floating-point errors."""
+
+    def quietly() -> None:
+        with np.errstate(all="ignore"):
+            work()
+
+    stream.submit(quietly)
+
+
 def run(function: Callable, sources: Sequence = ()):
     """Call ``function()`` and return its result with every NumPy array as a device array.
 
@@ -77,13 +94,11 @@ def run(function: Callable, sources: Sequence = ()):
             array._poison()
 
         def again() -> None:
-            with np.errstate(all="ignore"):
-                values = _leaves(function())
-            for array, value in zip(fresh, values, strict=True):
+            for array, value in zip(fresh, _leaves(function()), strict=True):
                 array._array[...] = value
 
         if len(fresh) == len(_leaves(raw)):
-            stream.submit(again)
+            submit(again)
         else:
             raise NotImplementedError("a mixture of views and new arrays while capturing a graph")
     return result
@@ -115,17 +130,10 @@ def _finish(raw, sources: Sequence, fresh: list):
 
 def routine(function: Callable, *args, out=None, **kwargs):
     """Call a NumPy function on device arrays; ``out`` is written in place and returned."""
-    sources: list = []
-    values = unwrap(args, sources)
-    options = {name: unwrap(value, sources) for name, value in kwargs.items()}
+    values, options, sources = unwrap_call(args, kwargs)
     if out is None:
         return run(lambda: function(*values, **options), sources)
     if not hasattr(out, "_array"):
         raise TypeError("Output arguments type must be cupy.ndarray")
-
-    def write() -> None:
-        with np.errstate(all="ignore"):
-            function(*values, out=out._array, **options)
-
-    stream.submit(write)
+    submit(lambda: function(*values, out=out._array, **options))
     return out

@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from cupy._core._dispatch import SCALARS, check_device, routine, run, unsupported
+from cupy._core._dispatch import SCALARS, check_device, routine, run, submit, unsupported
 from cupy._core._host import OnHost
 from cupy._core._indexing import resolve
 from cupy._core._protocols import Protocols, as_device
@@ -110,11 +110,7 @@ class ndarray(OnHost, Protocols):
         raise not_covered("cupy.ndarray.cstruct")
 
     def _write(self, value) -> None:
-        def work() -> None:
-            with np.errstate(all="ignore"):
-                np.copyto(self._array, value(), casting="unsafe")
-
-        stream.submit(work)
+        submit(lambda: np.copyto(self._array, value(), casting="unsafe"))
 
     def __copy__(self):
         return self.copy()
@@ -169,10 +165,9 @@ class ndarray(OnHost, Protocols):
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries
-            with np.errstate(all="ignore"):
-                target[where] = source.astype(target.dtype, copy=False)
+            target[where] = source.astype(target.dtype, copy=False)
 
-        stream.submit(work)
+        submit(work)
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
         _, advanced = resolve(index, self.shape, assigned=True)
@@ -185,7 +180,7 @@ class ndarray(OnHost, Protocols):
             source = np.asarray(value).astype(self.dtype)
             function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
 
-        stream.submit(work)
+        submit(work)
 
     def scatter_add(self, slices, value) -> None:
         self._scatter(np.add, slices, value)
@@ -296,7 +291,7 @@ class ndarray(OnHost, Protocols):
     def byteswap(self, inplace=False):
         if not inplace:
             return routine(np.ndarray.byteswap, self)
-        stream.submit(lambda: self._array.byteswap(inplace=True))
+        submit(lambda: self._array.byteswap(inplace=True))
         return self
 
     def conj(self):
@@ -325,7 +320,7 @@ class ndarray(OnHost, Protocols):
         if self.ndim == 0:
             raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
         self._check_sortable()
-        stream.submit(lambda: self._array.sort(axis, kind="stable"))
+        submit(lambda: self._array.sort(axis, kind="stable"))
 
     def _check_sortable(self) -> None:
         if not self._array.flags.c_contiguous:
@@ -333,7 +328,7 @@ class ndarray(OnHost, Protocols):
 
     def partition(self, kth, axis=-1) -> None:
         self._check_sortable()
-        stream.submit(lambda: self._array.partition(kth, axis))
+        submit(lambda: self._array.partition(kth, axis))
 
     def put(self, indices, values, mode="wrap") -> None:
         import cupy

@@ -8,7 +8,7 @@ import numpy as np
 
 from cupy._core import _dispatch
 from cupy._core._creation import array, full  # noqa: F401  (operators look `full` up here)
-from cupy._core._dispatch import SCALARS, named, unsupported
+from cupy._core._dispatch import SCALARS, named, submit, unsupported
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
@@ -157,32 +157,23 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
         )
     mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
     target = dst._array
-
-    def work() -> None:
-        with np.errstate(all="ignore"):
-            np.copyto(target, source, casting="unsafe", where=mask)
-
-    stream.submit(work)
+    submit(lambda: np.copyto(target, source, casting="unsafe", where=mask))
 
 
 def put(a, ind, v, mode="wrap") -> None:
     """``a.flat[ind] = v``; indices out of range wrap around by default."""
-    sources: list = []
-    index = np.asarray(_plain(ind, sources))
-    value = np.asarray(_plain(v, sources))
+    index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     target = a._array
-    stream.submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
+    submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
 
 
 def _changes_first(name: str):
     function = getattr(np, name)
 
     def change(array, *args, **kwargs) -> None:
-        sources: list = []
-        values = _dispatch.unwrap(args, sources)
-        options = {key: _dispatch.unwrap(value, sources) for key, value in kwargs.items()}
+        values, options, _ = _dispatch.unwrap_call(args, kwargs)
         target = array._array
-        stream.submit(lambda: function(target, *values, **options))
+        submit(lambda: function(target, *values, **options))
 
     return named(change, name)
 
@@ -191,8 +182,8 @@ for _name in ("place", "put_along_axis", "putmask", "fill_diagonal"):
     globals()[_name] = _changes_first(_name)
 
 
-def _plain(value, sources: list):
-    return value if isinstance(value, np.ndarray) else _dispatch.unwrap(value, sources)
+def _plain(value):
+    return value if isinstance(value, np.ndarray) else _dispatch.unwrap(value, [])
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core._dispatch import SCALARS, check_device, unsupported
-from cupy.cuda import stream
+from cupy._core._dispatch import SCALARS, check_device, routine, submit, unsupported
 
 _PYTHON_SCALARS = (int, float, complex)
 
@@ -82,14 +81,13 @@ class ufunc:
             options["casting"] = "unsafe"  # checked above
 
         def work() -> None:
-            with np.errstate(all="ignore"):
-                if self._function is np.power and dtypes[0].kind in "iu":
-                    base, exponent = (np.asarray(v, dtypes[0]) for v in values)
-                    _integer_power(base, exponent, targets[0], where)
-                else:
-                    self._function(*values, out=targets, where=where, **options)
+            if self._function is np.power and dtypes[0].kind in "iu":
+                base, exponent = (np.asarray(v, dtypes[0]) for v in values)
+                _integer_power(base, exponent, targets[0], where)
+            else:
+                self._function(*values, out=targets, where=where, **options)
 
-        stream.submit(work)
+        submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)
 
     def _outputs(self, positional: tuple, out) -> list:
@@ -154,8 +152,6 @@ class ufunc:
         return method(axis, dtype, out)
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
-        from cupy._core._dispatch import routine
-
         if self.name != "cupy_add":
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
         return routine(self._function.reduceat, array, indices, axis, dtype, out=out)

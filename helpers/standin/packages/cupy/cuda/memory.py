@@ -46,6 +46,55 @@ class _Block:
         self.size, self.free, self.before, self.after = size, False, before, after
 
 
+class _Books:
+    """Of one device: the free blocks, the bytes in use, and the limit in bytes (0: none)."""
+
+    def __init__(self):
+        self.free: list[_Block] = []
+        self.used = self.limit = 0
+
+    def total(self) -> int:
+        return self.used + sum(block.size for block in self.free)
+
+    def fits(self, size: int) -> bool:
+        return any(block.size >= size for block in self.free)
+
+    def take(self, size: int) -> _Block:
+        """The smallest free block that fits, cut to ``size``; a new one where none fits."""
+        if self.fits(size):
+            block = min((b for b in self.free if b.size >= size), key=lambda b: b.size)
+            self.free.remove(block)
+            block.free = False
+            if block.size > size:  # split: the rest stays free
+                rest = _Block(block.size - size, block, block.after)
+                if rest.after is not None:
+                    rest.after.before = rest
+                block.size, block.after, rest.free = size, rest, True
+                self.free.append(rest)
+        else:
+            block = _Block(size)
+        self.used += size
+        return block
+
+    def give_back(self, block: _Block) -> None:
+        self.used -= block.size
+        block.free = True
+        self.free.append(block)
+        if block.after is not None and block.after.free:
+            self._merge(block)
+        if block.before is not None and block.before.free:
+            self._merge(block.before)
+
+    def _merge(self, left: _Block) -> None:
+        """Make one of ``left`` and the block after it, both free."""
+        right = left.after
+        self.free.remove(right)
+        left.size += right.size
+        left.after = right.after
+        if left.after is not None:
+            left.after.before = left
+
+
 class MemoryPool:
     """The books of CuPy's pool, one set for each device.
 
@@ -54,101 +103,55 @@ class MemoryPool:
 
     def __init__(self, allocator=None):
         self._lock = threading.RLock()
-        self._free: dict[int, list[_Block]] = {}
-        self._used: dict[int, int] = {}
-        self._limit: dict[int, int] = {}
+        self._books: dict[int, _Books] = collections.defaultdict(_Books)
         # A garbage collection may free memory in the middle of anything, so freed blocks wait here.
         self._freed: collections.deque = collections.deque()
 
-    def malloc(self, size: int) -> MemoryPointer:
-        """Allocate ``size`` bytes; raises OutOfMemoryError past the limit."""
-        device = runtime.getDevice()
-        block = self._take(round_up(size), device) if size else None
-        memory = Memory(size)
-        if block is not None:
-            memory.given_back = functools.partial(self._freed.append, (block, device))
-        return MemoryPointer(memory, 0)
-
-    def _take(self, size: int, device: int) -> _Block:
-        with self._lock:
-            self._settle()
-            free = self._free.setdefault(device, [])
-            fitting = [block for block in free if block.size >= size]
-            if fitting:
-                block = min(fitting, key=lambda b: b.size)
-                free.remove(block)
-                if block.size > size:  # split: the rest stays free
-                    rest = _Block(block.size - size, block, block.after)
-                    if rest.after is not None:
-                        rest.after.before = rest
-                    block.size, block.after, rest.free = size, rest, True
-                    free.append(rest)
-                block.free = False
-            else:
-                total, limit = self._total(device), self._limit.get(device, 0)
-                if limit and total + size > limit:
-                    self.free_all_blocks()
-                    total = self._total(device)
-                    if total + size > limit:
-                        raise OutOfMemoryError(size, total, limit)
-                block = _Block(size)
-            self._used[device] = self._used.get(device, 0) + size
-            return block
-
-    def _settle(self) -> None:
-        """Enter the freed blocks in the books."""
+    def _here(self) -> _Books:
+        """The books of the current device; freed blocks are entered first."""
         with self._lock:
             while self._freed:
-                self._give_back(*self._freed.popleft())
+                books, block = self._freed.popleft()
+                books.give_back(block)
+            return self._books[runtime.getDevice()]
 
-    def _give_back(self, block: _Block, device: int) -> None:
-        self._used[device] -= block.size
-        free = self._free.setdefault(device, [])
-        if block.after is not None and block.after.free:
-            self._merge(block, block.after, free)
-        if block.before is not None and block.before.free:
-            block = block.before
-            self._merge(block, block.after, free)
-            free.remove(block)
-        block.free = True
-        free.append(block)
+    def malloc(self, size: int) -> MemoryPointer:
+        """Allocate ``size`` bytes; raises OutOfMemoryError past the limit."""
+        given_back = None
+        if size:
+            with self._lock:
+                books = self._here()
+                block = self._take(round_up(size), books)
+            given_back = functools.partial(self._freed.append, (books, block))
+        memory = Memory(size)
+        memory.given_back = given_back
+        return MemoryPointer(memory, 0)
 
-    @staticmethod
-    def _merge(left: _Block, right: _Block, free: list[_Block]) -> None:
-        if right.free:
-            free.remove(right)
-        left.size += right.size
-        left.after = right.after
-        if left.after is not None:
-            left.after.before = left
-
-    def _total(self, device: int) -> int:
-        return self._used.get(device, 0) + sum(b.size for b in self._free.get(device, ()))
+    def _take(self, size: int, books: _Books) -> _Block:
+        if books.limit and not books.fits(size) and books.total() + size > books.limit:
+            self.free_all_blocks()
+            if books.total() + size > books.limit:
+                raise OutOfMemoryError(size, books.total(), books.limit)
+        return books.take(size)
 
     def used_bytes(self) -> int:
-        self._settle()
-        return self._used.get(runtime.getDevice(), 0)
+        return self._here().used
 
     def free_bytes(self) -> int:
         return self.total_bytes() - self.used_bytes()
 
     def total_bytes(self) -> int:
-        self._settle()
-        return self._total(runtime.getDevice())
+        return self._here().total()
 
     def n_free_blocks(self) -> int:
-        self._settle()
-        return len(self._free.get(runtime.getDevice(), ()))
+        return len(self._here().free)
 
     def free_all_blocks(self, stream=None) -> None:
         """Return the free blocks to the system; parts of split blocks stay until all are free."""
         with self._lock:
-            self._settle()
             spare.clear()
-            device = runtime.getDevice()
-            self._free[device] = [
-                b for b in self._free.get(device, ()) if b.before is not None or b.after is not None
-            ]
+            books = self._here()
+            books.free = [b for b in books.free if b.before is not None or b.after is not None]
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         if fraction is not None:
@@ -157,10 +160,10 @@ class MemoryPool:
             if not 0 <= fraction <= 1:
                 raise ValueError(f"memory limit fraction out of range: {fraction}")
             size = int(fraction * runtime.memGetInfo()[1])
-        self._limit[runtime.getDevice()] = size or 0
+        self._here().limit = size or 0
 
     def get_limit(self) -> int:
-        return self._limit.get(runtime.getDevice(), 0)
+        return self._here().limit
 
 
 class PinnedMemoryPool:

@@ -24,6 +24,8 @@ _TEXT = {
     904: ("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
 }
 
+streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = 0, 1, 2
+
 _local = threading.local()
 
 

@@ -17,6 +17,14 @@ _local = threading.local()
 _numbers = itertools.count(1)
 
 
+class _Capture:
+    """The work captured so far, the stream that began, and those that joined by its events."""
+
+    def __init__(self, owner: _BaseStream):
+        self.work: list[Callable[[], None]] = []
+        self.streams = [owner]
+
+
 class Graph:
     """Captured work; ``launch`` does all of it in the order in which it was captured."""
 
@@ -35,7 +43,7 @@ class Graph:
     def launch(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
         if current._capture is not None:  # a graph launched inside a capture becomes part of it
-            current._capture.extend(self._work)
+            current._capture.work.extend(self._work)
             return
         for work in self._work:
             work()
@@ -53,7 +61,7 @@ class Event:
         self.ptr = next(_numbers)
         self._timed = not disable_timing
         self._time: float | None = None
-        self._capture: list | None = None
+        self._capture: _Capture | None = None
 
     done = True
 
@@ -81,8 +89,7 @@ class _BaseStream:
     def __init__(self, ptr: int, device_id: int):
         self.ptr = ptr
         self.device_id = device_id
-        self._capture: list[Callable[[], None]] | None = None
-        self._owns_capture = False
+        self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:
         return isinstance(other, _BaseStream) and self.ptr == other.ptr
@@ -139,23 +146,22 @@ class _BaseStream:
         """Order is kept anyway; waiting for a capturing stream's event joins its capture."""
         if event._capture is not None and self._capture is None:
             self._capture = event._capture
-            _joined(event._capture).append(self)
+            event._capture.streams.append(self)
 
     def begin_capture(self, mode=None) -> None:
         if self.ptr in (0, 1):
             raise RuntimeError("cannot capture on the default (legacy) stream")
         if self._capture is not None:
             raise runtime.CUDARuntimeError(1)
-        self._capture, self._owns_capture = [], True
-        _joined(self._capture)
+        self._capture = _Capture(self)
 
     def end_capture(self) -> Graph:
-        if self._capture is None or not self._owns_capture:
+        capture = self._capture
+        if capture is None or capture.streams[0] is not self:
             raise runtime.CUDARuntimeError(1)
-        work = self._capture
-        for stream in [self, *_members.pop(id(work))]:
-            stream._capture, stream._owns_capture = None, False
-        return Graph._from_work(work)
+        for stream in capture.streams:
+            stream._capture = None
+        return Graph._from_work(capture.work)
 
     def is_capturing(self) -> bool:
         return self._capture is not None
@@ -167,13 +173,6 @@ class _BaseStream:
     @property
     def priority(self) -> int:
         return getattr(self, "_priority", 0)
-
-
-_members: dict[int, list[_BaseStream]] = {}  # streams that joined a capture, by the capture's id
-
-
-def _joined(capture: list) -> list[_BaseStream]:
-    return _members.setdefault(id(capture), [])
 
 
 class Stream(_BaseStream):
@@ -234,7 +233,7 @@ def submit(work: Callable[[], None], stream: _BaseStream | None = None) -> None:
     if capture is None:
         work()
     else:
-        capture.append(work)
+        capture.work.append(work)
 
 
 def refuse_while_capturing() -> None:
