@@ -182,7 +182,8 @@ class ReductionKernel(GeneratedKernel):
                 f"zero-size array to reduction operation {self.name} which has no identity"
             )
         length = math.prod(shape) // math.prod(out_shape)
-        types["IndexT"] = np.dtype("int64" if length > 0x7FFFFFFF else "int32")
+        # The loop over the elements goes at most BLOCK_SIZE too far.
+        types["IndexT"] = np.dtype("int64" if length > 2**31 - 1 - BLOCK_SIZE else "int32")
 
         inputs = _kernel.typed(inputs, in_types)
         order = [*reduced, *kept]

@@ -30,7 +30,6 @@ from cupy.cuda.memory import (  # noqa: F401
 )
 from cupy.cuda.stream import (  # noqa: F401
     Event,
-    ExternalStream,
     Graph,
     Stream,
     get_current_stream,
@@ -38,7 +37,17 @@ from cupy.cuda.stream import (  # noqa: F401
 )
 from helpers.standin import missing
 
-_NOT_COVERED = ("cublas", "cufft", "curand", "cusolver", "cusparse", "nccl", "texture", "cutensor")
+_NOT_COVERED = (
+    "ExternalStream",
+    "cublas",
+    "cufft",
+    "curand",
+    "cusolver",
+    "cusparse",
+    "nccl",
+    "texture",
+    "cutensor",
+)
 
 
 def is_available() -> bool:

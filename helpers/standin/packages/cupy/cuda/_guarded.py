@@ -82,9 +82,8 @@ class Memory:
             self.given_back()
         raw = self._raw
         self.__dict__.clear()
-        if (
-            raw is not None and sys.getrefcount(raw) == 2
-        ):  # no NumPy array sees these bytes any more
+        # Two references: no NumPy array sees these bytes any more.
+        if raw is not None and sys.getrefcount(raw) == 2:
             spare.keep(raw)
 
     @property

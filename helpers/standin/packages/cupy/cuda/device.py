@@ -76,10 +76,6 @@ class Device:
         """(free, total) bytes."""
         return runtime.memGetInfo()
 
-    @property
-    def pci_bus_id(self) -> str:
-        return "cpu"
-
 
 def get_device_id() -> int:
     return runtime.getDevice()

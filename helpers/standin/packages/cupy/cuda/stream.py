@@ -20,7 +20,7 @@ _numbers = itertools.count(1)
 class _Capture:
     """The work captured so far, the stream that began, and those that joined by its events."""
 
-    def __init__(self, owner: _BaseStream):
+    def __init__(self, owner: Stream):
         self.work: list[Callable[[], None]] = []
         self.streams = [owner]
 
@@ -83,22 +83,32 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     return (end_event._time - start_event._time) * 1e3
 
 
-class _BaseStream:
-    """What all streams share. ``device_id`` is -1 for the null streams."""
+class Stream:
+    """``Stream()`` makes a new stream; ``Stream.null`` is the default one.
 
-    def __init__(self, ptr: int, device_id: int):
-        self.ptr = ptr
-        self.device_id = device_id
+    ``device_id`` is -1 for the null streams, which every device has.
+    """
+
+    null: Stream
+    ptds: Stream
+
+    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
+        if null or ptds:
+            self.ptr, self.device_id = 0 if null else 2, -1
+        else:
+            self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), runtime.getDevice()
+        self.is_non_blocking = bool(non_blocking)
+        self.priority = priority or 0
         self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, _BaseStream) and self.ptr == other.ptr
+        return isinstance(other, Stream) and self.ptr == other.ptr
 
     def __hash__(self) -> int:
         return self.ptr
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.ptr} (device {self.device_id})>"
+        return f"<Stream {self.ptr} (device {self.device_id})>"
 
     def _check_device(self) -> int:
         current = runtime.getDevice()
@@ -166,50 +176,20 @@ class _BaseStream:
     def is_capturing(self) -> bool:
         return self._capture is not None
 
-    @property
-    def is_non_blocking(self) -> bool:
-        return getattr(self, "_non_blocking", False)
-
-    @property
-    def priority(self) -> int:
-        return getattr(self, "_priority", 0)
-
-
-class Stream(_BaseStream):
-    """``Stream()`` makes a new stream; ``Stream.null`` is the default one."""
-
-    null: Stream
-    ptds: Stream
-
-    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
-        if null or ptds:
-            super().__init__(0 if null else 2, -1)
-            return
-        super().__init__(0x1000 + 16 * next(_numbers), runtime.getDevice())
-        self._non_blocking = bool(non_blocking)
-        self._priority = priority or 0
-
-
-class ExternalStream(_BaseStream):
-    """A stream made by another library, known by its handle."""
-
-    def __init__(self, ptr: int, device_id: int = -1):
-        super().__init__(ptr, device_id)
-
 
 Stream.null = Stream(null=True)
 Stream.ptds = Stream(ptds=True)
 
 
-def _currents() -> dict[int, _BaseStream]:
+def _currents() -> dict[int, Stream]:
     return _local.__dict__.setdefault("current", {})
 
 
-def _stack() -> list[tuple[int, _BaseStream]]:
+def _stack() -> list[tuple[int, Stream]]:
     return _local.__dict__.setdefault("stack", [])
 
 
-def get_current_stream(device_id: int = -1) -> _BaseStream:
+def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
     device = runtime.getDevice() if device_id < 0 else device_id
     return _currents().get(device, Stream.null)
@@ -221,7 +201,7 @@ def capturing() -> bool:
     return bool(current) and get_current_stream()._capture is not None
 
 
-def submit(work: Callable[[], None], stream: _BaseStream | None = None) -> None:
+def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
     """Run ``work`` now or, where ``stream`` (default: the current one) is capturing, put it off.
 
     Everything that changes an array's contents ends here.
