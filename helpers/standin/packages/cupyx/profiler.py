@@ -76,6 +76,8 @@ def benchmark(
     """
     if name is None:
         name = func.__name__
+    if not callable(func):
+        raise ValueError("`func` should be a callable object.")
     if devices is None:
         devices = (runtime.getDevice(),)
     for value, kind, message in (
@@ -87,8 +89,6 @@ def benchmark(
         (max_duration, numbers.Real, "`max_duration` should be given in seconds"),
         (devices, tuple, "`devices` should be of tuple type"),
     ):
-        if not callable(func):
-            raise ValueError("`func` should be a callable object.")
         if not isinstance(value, kind):
             raise ValueError(message)
     for _ in range(n_warmup):

@@ -11,7 +11,7 @@ import numpy as np
 
 from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
-from cupy._core._kernel import Argument, as_array, is_scalar
+from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
 
 _PLANS = 256  # remembered per kernel
@@ -58,14 +58,14 @@ class GeneratedKernel:
 
     def _run(self, args: Sequence, how: tuple, stream) -> list[ndarray]:
         """Run as planned for these arguments; the outputs, those given or those made."""
-        args = [a if isinstance(a, ndarray) or is_scalar(a) else as_array(a) for a in args]
+        args = [_kernel.accept(arg) for arg in args]
         for arg in args:
             if isinstance(arg, ndarray):
                 check_device(arg)
         key = (*_launch.signature(args), *how)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._make_plan([_kernel.as_argument(a) for a in args], *how)
+            plan = self._make_plan([_kernel.seen(arg) for arg in args], *how)
             if len(self._plans) >= _PLANS:
                 self._plans.clear()
             self._plans[key] = plan

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from cupy._core._dispatch import unsupported
 from cupy._core._ndarray import ndarray
+from cupy._core._protocols import as_device
 
 CTYPES = {
     np.dtype(name): text
@@ -94,27 +96,17 @@ class Scalar:
     dtype: np.dtype
 
 
-def is_scalar(value) -> bool:
-    return type(value) in _SCALAR_TYPES
+def accept(value):
+    """A scalar or a device array, one offered by a protocol too; ``TypeError`` for all else."""
+    value = as_device(value)
+    if isinstance(value, ndarray) or type(value) in _SCALAR_TYPES:
+        return value
+    raise unsupported(value)
 
 
-def as_array(value) -> ndarray:
-    """An object that offers a CuPy array, as that; ``TypeError``, also for NumPy arrays."""
-    if hasattr(value, "__cupy_get_ndarray__"):
-        return value.__cupy_get_ndarray__()
-    if hasattr(value, "__cuda_array_interface__"):
-        import cupy
-
-        return cupy.asarray(value)
-    raise TypeError(f"Unsupported type {type(value)}")
-
-
-def as_argument(value) -> Argument:
-    if isinstance(value, ndarray):
-        return value._array
-    if is_scalar(value):
-        return Scalar(np.dtype(type(value)))
-    return as_array(value)._array
+def seen(value) -> Argument:
+    """An accepted argument as a plan sees it."""
+    return value._array if isinstance(value, ndarray) else Scalar(np.dtype(type(value)))
 
 
 def decide_types(
