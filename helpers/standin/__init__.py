@@ -38,7 +38,7 @@ NOT_COVERED = {
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Functions": "vectorize, piecewise, poly1d, broadcast, require",
-    "Interchange": "DLPack, since there is no device memory to share",
+    "Interchange": "DLPack and ExternalStream, since there is no device to share",
 }
 
 
