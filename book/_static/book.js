@@ -3,3 +3,13 @@
 window.addEventListener("load", () => {
   document.querySelectorAll("a.glossary-link").forEach((link) => new bootstrap.Tooltip(link));
 });
+
+// A table wider than the page scrolls in its own box. The keyboard can scroll what it can reach.
+for (const event of ["load", "resize"]) {
+  window.addEventListener(event, () => {
+    document.querySelectorAll(".bd-article table").forEach((table) => {
+      if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+      else table.removeAttribute("tabindex");
+    });
+  });
+}
