@@ -11,6 +11,9 @@ from pathlib import Path
 from helpers import notebook, record, results, standin
 
 
+PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
+
+
 def title(book):
     """Return the title of the notebook `book`, its first heading."""
     return re.match(r"# +(.+)", book.cells[0].source).group(1).strip()
@@ -54,12 +57,11 @@ def measured(chapters):
         entries = results.stored([path])
         if entries:
             text.append(f"## [{title(book)}]({link})")
-            keys = ("value", "unit", "against", "device", "date")
             rows = [
-                [f"`{e['name']}`", f"{e['value']:.4g}", *(e[key] for key in keys[1:])]
-                for e in entries
+                [f"`{e['name']}`", f"{e['value']:.4g} {e['unit']}", e["against"]] for e in entries
             ]
-            text.append(table(["Result", *(key.capitalize() for key in keys)], rows))
+            text.append(table(["Result", "Value", "Against"], rows))
+            text.append(f"Recorded on {entries[0]['device']}, {entries[0]['date']}.")
     if len(text) == 2:
         text.append("No result is stored yet.")
     return text
@@ -87,24 +89,32 @@ def sources(chapters):
 
 def status(chapters):
     """Return the page of all receipts."""
-    keys = ("gpu", "driver", "cuda", "cupy", "numpy", "python", "date")
     rows = []
     for link, (_, book) in chapters.items():
-        receipt = book.metadata.get("receipt", {})
-        sanitizer = receipt.get("sanitizer", {})
-        memory = [text for text in (sanitizer.get("verdict"), sanitizer.get("version")) if text]
-        seconds = receipt.get("duration_seconds")
-        rows.append(
-            [f"[{title(book)}]({link})", record.state(book), *(receipt.get(key) for key in keys)]
-            + [None if seconds is None else f"{seconds} s", ", ".join(memory) or None]
-        )
-    headers = ["Chapter", "Recording", "GPU", "Driver", "CUDA", "CuPy", "NumPy", "Python", "Date"]
+        receipt = book.metadata.get("receipt")
+        row = [f"[{title(book)}]({link})", record.state(book)]
+        if receipt:
+            packages = (
+                ("CUDA", "cuda"),
+                ("CuPy", "cupy"),
+                ("NumPy", "numpy"),
+                ("Python", "python"),
+            )
+            memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
+            row += [
+                f"{receipt['gpu']}, driver {receipt['driver']}",
+                ", ".join(versions),
+                f"{receipt['date']}, {receipt['duration_seconds']} s",
+                ", ".join(filter(None, memory)),
+            ]
+        rows.append(row + [None] * (6 - len(row)))
+    headers = ["Chapter", "Recording", "Machine", "Versions", "Date and time", "Memory check"]
     return [
         "# Status",
         "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
         "and outputs are those of the recording, byte for byte. *Memory check* is "
         "compute-sanitizer's verdict on the chapter's kernels, and its version.",
-        table([*headers, "Took", "Memory check"], rows) if rows else "No chapter is recorded yet.",
+        table(headers, rows) if rows else "No chapter is recorded yet.",
     ]
 
 

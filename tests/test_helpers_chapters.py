@@ -39,7 +39,9 @@ def path(tmp_path):
         headline_output("sample.two", 3, "s"),
     ]
     book.cells[6:6] = [measured(), hidden()]
-    book.metadata.receipt = {"gpu": "NVIDIA Test GPU", "date": "2026-11-21"}
+    book.metadata.receipt = {"gpu": "NVIDIA Test GPU", "driver": "1.2", "date": "2026-11-21"}
+    book.metadata.receipt |= {"cuda": "13.0", "cupy": "14", "numpy": "2.5", "python": "3.12"}
+    book.metadata.receipt |= {"duration_seconds": 1.5, "sanitizer": {"verdict": "0 errors"}}
     path = tmp_path / "notebooks" / "99_sample.ipynb"
     path.parent.mkdir()
     notebook.write(book, path)
@@ -171,8 +173,8 @@ def test_pages(path, tmp_path):
     written = {file.name: file.read_text() for file in pages.write(folder, [path])}
     link = "../../notebooks/99_sample.ipynb"
     assert f"## [A sample]({link})" in written["measured.md"]
-    row = "| `sample.one` | 12.5 | ratio | NumPy | NVIDIA Test GPU | 2026-11-21 |"
-    assert row in written["measured.md"]
+    assert "| `sample.one` | 12.5 ratio | NumPy |" in written["measured.md"]
+    assert "Recorded on NVIDIA Test GPU, 2026-11-21." in written["measured.md"]
     assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
     assert f"]({link}#a-sample)" in written["sources.md"]
@@ -180,6 +182,8 @@ def test_pages(path, tmp_path):
     assert "```text\n12 times, measured\n```\n\n*A figure in words.*" in written["sources.md"]
     assert "hidden" not in written["sources.md"]
     assert f"| [A sample]({link}) | stale" in written["status.md"]
+    row = "| NVIDIA Test GPU, driver 1.2 | CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12 |"
+    assert f"{row} 2026-11-21, 1.5 s | 0 errors |" in written["status.md"]
     for name in ("measured.md", "sources.md", "status.md"):
         assert written[name].startswith("# ") and written[name].endswith("\n")
     fragment = written["coverage.md"]
