@@ -10,7 +10,6 @@ from pathlib import Path
 
 from helpers import notebook, record, results, standin
 
-
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
 
 
@@ -94,12 +93,7 @@ def status(chapters):
         receipt = book.metadata.get("receipt")
         row = [f"[{title(book)}]({link})", record.state(book)]
         if receipt:
-            packages = (
-                ("CUDA", "cuda"),
-                ("CuPy", "cupy"),
-                ("NumPy", "numpy"),
-                ("Python", "python"),
-            )
+            versions = [f"{name} {receipt[name.lower()]}" for name in PACKAGES]
             memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
             row += [
                 f"{receipt['gpu']}, driver {receipt['driver']}",
