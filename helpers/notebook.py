@@ -1,8 +1,7 @@
 """The one form every chapter's notebook has: a checker, and a repairer for what can be repaired.
 
-    python -m helpers.notebook --check [notebooks…]   list what is wrong; exit status 1 if anything
-    is python -m helpers.notebook --fix [notebooks…]     write what can be put right without an
-    author
+    python -m helpers.notebook --check [notebooks…]   list what is wrong; status 1 if anything is
+    python -m helpers.notebook --fix [notebooks…]     write what can be put right without an author
 
 Without paths, all of ``notebooks/``. The rules are the functions named ``_check_…`` below.
 """
@@ -32,7 +31,7 @@ import importlib.util
 
 if importlib.util.find_spec("helpers") is None:
     if not ARCHIVE:
-        raise RuntimeError("helpers is missing: start with `make lab`")
+        raise RuntimeError("helpers is missing: run `make lab` or pip install it")
     %pip install --quiet {ARCHIVE}
 
 import helpers"""

@@ -160,6 +160,6 @@ def test_the_setup_cell_says_what_to_do_without_helpers():
     lines = notebook.SETUP_CELL.replace("%pip install", "pass  #").replace(
         'find_spec("helpers")', 'find_spec("no_such_module")'
     )
-    with pytest.raises(RuntimeError, match="helpers is missing: start with `make lab`"):
+    with pytest.raises(RuntimeError, match="helpers is missing: run `make lab` or pip install"):
         exec(lines, {})
     assert "cupy" not in notebook.SETUP_CELL
