@@ -14,8 +14,8 @@ import os
 import re
 from pathlib import Path
 
-from helpers.standin.compiler import SHIM
-from helpers.standin.translate import CUPY_HEADERS
+from helpers.standin.engine.compiler import SHIM
+from helpers.standin.engine.translate import CUPY_HEADERS
 
 # The oldest GPU that readers are likely to have (a T4), and CuPy's own default standard.
 DEFAULTS = ("-arch=sm_75", "-std=c++17")

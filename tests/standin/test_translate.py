@@ -1,9 +1,9 @@
 """What becomes of the text of a module."""
 
 import pytest
-from cupy.cuda.compiler import CompileException
 
-from helpers.standin.translate import translate
+from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.translate import translate
 
 
 def test_line_numbers_stay():
@@ -99,7 +99,7 @@ def test_headers(tmp_path):
     (tmp_path / "mine.h").write_text("#define MINE 1\n")
     source = '#include "mine.h"\n#include <cuda_fp16.h>\n'
     missing = r'^kernel\.cu\(1\): catastrophic error: could not open source file "mine\.h"'
-    with pytest.raises(CompileException, match=missing):
+    with pytest.raises(CompileError, match=missing):
         translate(source)
     text = translate(source, include_folders=(str(tmp_path),)).text
     assert '#include "mine.h"' in text and text.startswith('#include "float16.h"')

@@ -15,9 +15,11 @@ import numpy as np
 
 from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
+from cupy.cuda.compiler import CompileException
 from cupy.cuda.function import check_memory, guarded
 from cupy.cuda.stream import submit
-from helpers.standin import compiler, translate
+from helpers.standin.engine import compiler, translate
+from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
 HEADER_WORDS = 5  # of a CArrayRecord
@@ -109,7 +111,10 @@ def numbered(text: str, label: str) -> str:
 def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
     """A preamble without the includes that the shim answers, and the shim's headers for them."""
     folders = compiler.parse_options(options).folders
-    code, headers = translate.headers(preamble, folders, f"{name}.cu, preamble")
+    try:
+        code, headers = translate.headers(preamble, folders, f"{name}.cu, preamble")
+    except CompileError as error:
+        raise CompileException(str(error), preamble, name, tuple(options)) from None
     return code, ["carray.h", *headers]
 
 
@@ -157,7 +162,10 @@ def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.n
 
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
-    library = compiler.build(source, options=options, name=name)
+    try:
+        library = compiler.build(source, options=options, name=name)
+    except CompileError as error:
+        raise CompileException(str(error), source, name, tuple(options)) from None
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
 
     def run(words: np.ndarray) -> None:

@@ -18,7 +18,9 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import memory, runtime, stream
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
-from helpers.standin import compiler, nvrtc, translate
+from helpers.standin import nvrtc
+from helpers.standin.engine import compiler, translate
+from helpers.standin.engine.errors import CompileError
 
 MAX_THREADS = 1024  # a block
 MAX_BLOCK = (1024, 1024, 64)
@@ -284,7 +286,7 @@ class Module:
             self._library = compiler.build(
                 self._translation.text, options=parsed.arguments, name=name
             )
-        except CompileException as error:  # of the reader's source, not of its translation
+        except CompileError as error:
             raise CompileException(str(error), source, name, self.options) from None
 
     def get_function(self, name: str) -> Function:

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from helpers.standin.engine.errors import CompileError
+
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
 CUPY_HEADERS = {
     "cupy/complex.cuh": "complex.h",
@@ -150,11 +152,9 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
 def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str, list[str]]:
     """``code`` without the includes the shim answers, and the shim's headers to put before it.
 
-    Raises CompileException, as NVRTC words it, for a header that neither CUDA nor CuPy nor the
+    Raises CompileError, as NVRTC words it, for a header that neither CUDA nor CuPy nor the
     reader offers; ``name`` is what the message calls the code.
     """
-    from cupy.cuda.compiler import CompileException
-
     wanted: list[str] = []
 
     def replace(match: re.Match) -> str:
@@ -165,13 +165,10 @@ def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str
         if any(Path(folder, header).is_file() for folder in include_folders):
             return match[0]
         line = code.count("\n", 0, match.start()) + 1
-        raise CompileException(
+        raise CompileError(
             f'{name}({line}): catastrophic error: could not open source file "{header}"\n\n'
             f'1 catastrophic error detected in the compilation of "{name}".\n'
-            "Compilation terminated.\n",
-            code,
-            name,
-            (),
+            "Compilation terminated.\n"
         )
 
     return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
@@ -210,7 +207,7 @@ def translate(
 
     Raises:
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
-        CompileException: for an include that neither CUDA, CuPy nor the reader offers.
+        CompileError: for an include that neither CUDA, CuPy nor the reader offers.
     """
     code = _without_comments(source)
     bare = _without_strings(code)

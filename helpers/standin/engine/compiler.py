@@ -24,6 +24,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.standin.engine.errors import CompileError
+
 SHIM = Path(__file__).with_name("shim")
 NO_COMPILER = (
     "The CPU stand-in compiles kernels and found no C++ compiler. Install one: g++ or clang++ from "
@@ -218,7 +220,7 @@ def build(
         pch: whether to use the precompiled header.
 
     Raises:
-        cupy.cuda.compiler.CompileException: the source is rejected; ``str()`` has the messages.
+        CompileError: the source is rejected; ``str()`` has the messages.
         RuntimeError: there is no compiler.
     """
     with _lock:
@@ -230,9 +232,7 @@ def build(
         if not path.exists():
             arguments = [*flags, *_include_shim(parsed.arguments[0], pch), "-x", "c++"]
             if message := _make(path, arguments, text):
-                from cupy.cuda.compiler import CompileException
-
-                raise CompileException(readable(message, name), source, name, tuple(options))
+                raise CompileError(readable(message, name))
         return ctypes.CDLL(str(path))
 
 

@@ -1,0 +1,1 @@
+"""CUDA C on a CPU: translate it to C++, compile that, and run its grid over raw pointers."""
