@@ -13,7 +13,7 @@ standin.install()  # before anything imports cupy
 from helpers.checks import check  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, mnist  # noqa: E402
-from helpers.device import description, on_gpu, pick  # noqa: E402
+from helpers.device import description, on_gpu, pick, recording  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
@@ -34,6 +34,7 @@ __all__ = [
     "pick",
     "progress",
     "receipt",
+    "recording",
     "show",
     "table",
 ]

@@ -18,6 +18,9 @@ on_gpu = (
     and importlib.util.find_spec("cupy") is not None
 )
 
+#: True while `make record` runs the chapter: hidden cells then hold claims about speed to account.
+recording = on_gpu and os.environ.get("HELPERS_RECORDING") == "1"
+
 
 def pick(*, gpu, cpu):
     """Return `gpu` on a GPU and `cpu` without one; HELPERS_SIZES=cpu asks for `cpu` everywhere."""

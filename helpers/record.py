@@ -58,7 +58,7 @@ def record(path):
     )
     start = time.perf_counter()
     try:
-        client.execute(env=environment())
+        client.execute(env=environment() | {"HELPERS_RECORDING": "1"})
     except CellExecutionError as error:
         raise RuntimeError(f"a cell failed\n{_plain(str(error))}") from error
     seconds = time.perf_counter() - start
