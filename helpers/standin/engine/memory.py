@@ -58,8 +58,11 @@ _live: dict[int, int] = {}  # size by address
 
 
 def _held(size: int) -> int:
-    """Bytes set aside for an allocation, so that others of about its size can follow it there."""
-    unit = 512 if size <= 4096 else 4096
+    """Bytes set aside for an allocation, so that others of about its size can follow it there.
+
+    Without a shadow its end must meet the page that faults, so nothing is added.
+    """
+    unit = 16 if not compiler.has_shadow() else 512 if size <= 4096 else 4096
     return max(unit, -(-size // unit) * unit)
 
 
