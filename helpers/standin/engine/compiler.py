@@ -32,10 +32,12 @@ NO_COMPILER = (
     "your system, or `pip install ziglang`. ($CXX names a compiler that is not on the PATH.)"
 )
 # -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on
-# a GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
+# a GPU. A loop without an end stays one. _FORTIFY_SOURCE would forbid longjmp from one stack to
+# another.
 FLAGS = (
     "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
-    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -U_FORTIFY_SOURCE"
+    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -fno-finite-loops "
+    "-U_FORTIFY_SOURCE"
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
@@ -64,6 +66,7 @@ SHADOW_CHECKS = {
                 f"mapping-offset={SHADOW:#x}",
                 "stack=0",
                 "globals=0",
+                "kernel-mem-intrinsic-prefix=1",
                 "instrumentation-with-call-threshold=1000000",
             )
             for word in ("-mllvm", f"-asan-{option}")
