@@ -209,7 +209,7 @@ def test_preamble_options_and_headers():
 
 
 def test_const_and_non_const():
-    with pytest.raises(CompileException, match="read-only"):
+    with pytest.raises(CompileException, match="read-only|const-qualified"):
         cp.ElementwiseKernel("T x", "T y", "x = 1; y = x", "const_input")(arange(2))
     x = arange(2)
     cp.ElementwiseKernel("_non_const T x", "T y", "x = 5; y = x", "free_input")(x)
@@ -223,10 +223,10 @@ def test_n_is_no_variable():
 
 def test_compile_error_has_the_readers_lines():
     kernel = cp.ElementwiseKernel("T x", "T y", "\n  T a = x;\n  y = b;", "lines")
-    with pytest.raises(CompileException, match=r"lines\.cu\(3\): error: 'b'"):
+    with pytest.raises(CompileException, match=r"lines\.cu\(3\): error: .*'b'"):
         kernel(arange(2))
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n\nint f() { oops }")
-    with pytest.raises(CompileException, match=r"lines\.cu, preamble\(3\): error: 'oops'"):
+    with pytest.raises(CompileException, match=r"lines\.cu, preamble\(3\): error: .*'oops'"):
         kernel(arange(2))
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n#include <vector>")
     with pytest.raises(CompileException, match=r'\(2\): .*could not open source file "vector"'):

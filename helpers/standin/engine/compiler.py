@@ -290,14 +290,20 @@ def build(
 def readable(message: str, name: str) -> str:
     """The compiler's errors in NVRTC's form: ``name.cu(3): error: 'b' was not declared``."""
     pattern = re.compile(
-        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)"
+        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?(?P<kind>error|note): "
+        r"(?P<what>.*)"
     )
-    errors = []
+    found: list[tuple[str, str]] = []  # place, what
     for line in message.splitlines():
-        if match := pattern.match(line):
-            error = f"{match['file']}({match['line']}): error: {match['what']}"
-            if error not in errors:
-                errors.append(error)
+        match = pattern.match(line)
+        if not match:
+            continue
+        place = f"{match['file']}({match['line']})"
+        if match["kind"] == "error":
+            found.append((place, match["what"]))
+        elif found and "expanded from macro" in match["what"] and match["file"] != "generated code":
+            found[-1] = (place, found[-1][1])  # Clang names the macro's use first
+    errors = list(dict.fromkeys(f"{place}: error: {what}" for place, what in found))
     if not errors:
         return message
     plural = "error" if len(errors) == 1 else "errors"

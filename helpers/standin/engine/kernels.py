@@ -54,7 +54,7 @@ class Parameter(ctypes.Structure):
         """The type in C: what the compiler says of a template function of that type."""
         found = re.search(r"T = (.*?)[\];]", self.type_text.decode())
         ours = r"standin_user::|\(anonymous namespace\)::|\{anonymous\}::|<unnamed>::"
-        return re.sub(ours, "", found[1]) if found else "?"
+        return re.sub(ours, "", found[1]).replace(" *", "*") if found else "?"
 
     @property
     def format(self) -> str:
@@ -180,7 +180,10 @@ def _finish(
         line = lines.find(file, report.offset, source)
     if line:
         where += f", line {line}"
-    what = report.text.decode(errors="replace") or _describe(report, pointers, shared)
+    text = report.text.decode(errors="replace")
+    # Type names as both compilers write them.
+    text = re.sub(r"'standin_type_\d+' \(aka ('.*?')\)", r"\1", text).replace(" [", "[")
+    what = text or _describe(report, pointers, shared)
     raise KernelError(f"{where}: {what}", line)
 
 
@@ -200,7 +203,7 @@ def _describe(report: _Report, pointers: Sequence[Pointer], shared) -> str:
         beside = _beside(report.slot_offset, report.slot_bytes)
         return f"{verb} outside the {kind}{name}, {beside}{hint}"
     nearest = None
-    for pointer in pointers:
+    for pointer in pointers if report.address else ():
         if held := memory.holding(pointer.address):
             offset = report.address - held[0]
             distance = max(-offset, offset - held[1], 0)

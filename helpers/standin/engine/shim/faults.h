@@ -77,13 +77,16 @@ void on_signal(int number, siginfo_t *info, void *context) {
     if (number == SIGFPE)
         what = "an integer division by zero (a GPU gives a meaningless number without a word)";
     else if (number == SIGSEGV || number == SIGBUS) {
-        what = describe_address((const char *)info->si_addr);
         access = 'x';
-        address = info->si_addr;
+        if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
+            what = describe_address((const char *)info->si_addr);
+            address = info->si_addr;
+        }
     } else if (number == SIGALRM)
         what = "it has run for too long: does a loop never end?";
     else
-        what = "a function that ended without the return it owes, or a trap";
+        what = "what C++ leaves undefined: an access through a null pointer, or a function that ended "
+               "without the return it owes";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
     fault(access, address, 0, instruction_of(context));
 }
