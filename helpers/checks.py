@@ -84,8 +84,8 @@ def check(
                 complaint = f"right at first, but run again {complaint} Do two threads race?"
             elif max_arrays is not None and n_arrays > max_arrays:
                 complaint = (
-                    f"the values are right, but it made {n_arrays} arrays where {max_arrays} are "
-                    "enough: is there a Python loop, or a temporary array?"
+                    f"the values are right, but new arrays were made {n_arrays} times where "
+                    f"{max_arrays} will do: is there a Python loop, or a temporary array?"
                 )
         if complaint:
             if complaint != NOT_DONE:
@@ -178,7 +178,8 @@ def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol):
         if outside:
             return "it wrote outside the output; look at the bounds test", watch.count
         if not inside and expected.size:
-            return NOT_DONE, watch.count
+            unused = "nothing was written into the last argument; what is returned does not count"
+            return NOT_DONE if result is None else unused, watch.count
         result = target.view
     if watch.outside_written():
         return "it wrote outside an array that it made; look at the bounds test", watch.count
@@ -291,7 +292,7 @@ def _guess(got, expected, bad, case, near):
     """Return a guess at the mistake as a sentence with a space before it, or nothing."""
 
     def same(a, b):
-        return a.size > 1 and a.shape == b.shape and near(a, b).all()
+        return a.size > 1 and a.shape == b.shape and a.dtype == b.dtype and near(a, b).all()
 
     if got.dtype.kind in "fc" and np.isnan(got[bad]).any():
         return " NaN: an element that was never written, or read from outside the array?"
@@ -324,6 +325,8 @@ def _guess(got, expected, bad, case, near):
         if abs(ratio[0] - 1) < 1e-3:
             return " The values are close: look at the precision."
         return f" Every element is {ratio[0].real:.4g} times what it should be."
+    if got.dtype.kind in "fc" and np.abs(got - expected).max() < 1e-4 * np.abs(expected).max():
+        return " The values are close: look at the precision."
     return ""
 
 

@@ -390,7 +390,7 @@ def test_a_loop_over_rows_makes_too_many_arrays(capsys):
 
     passes(whole, oracle, "mn", capsys, max_arrays=4)
     passes(loop, oracle, "mn", capsys)
-    fails(loop, oracle, "mn", capsys, max_arrays=4, says=["values are right", "where 4 are enough"])
+    fails(loop, oracle, "mn", capsys, max_arrays=4, says=["values are right", "where 4 will do"])
 
 
 def test_a_result_that_changes_from_run_to_run_is_caught(capsys):
@@ -480,3 +480,18 @@ def test_shapes_in_letters():
 def test_shapes_that_are_not_letters_are_refused(text):
     with pytest.raises(ValueError, match="letters and commas"):
         helpers.check("99.1", lambda x: x, lambda x: x, text)
+
+
+def test_an_answer_returned_instead_of_written_is_named(capsys):
+    says = ["nothing was written into the last argument"]
+    fails(lambda x, out: x.T.copy(), lambda x: x.T, square, capsys, out=True, says=says)
+
+
+def test_a_small_error_of_large_values_is_called_one_of_precision(capsys):
+    def candidate(x):
+        return (x * x).sum(axis=1) - x.sum(axis=1) * cp.float64(1 + 1e-7)
+
+    def oracle(x):
+        return (x * x).sum(axis=1) - x.sum(axis=1)
+
+    fails(candidate, oracle, square, capsys, says=["look at the precision"])
