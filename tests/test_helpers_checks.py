@@ -495,3 +495,41 @@ def test_a_small_error_of_large_values_is_called_one_of_precision(capsys):
         return (x * x).sum(axis=1) - x.sum(axis=1)
 
     fails(candidate, oracle, square, capsys, says=["look at the precision"])
+
+
+@pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's order of threads")
+def test_a_result_that_depends_on_the_order_of_threads_is_refused(capsys):
+    kernel = cp.RawKernel(
+        """extern "C" __global__ void shift(double *x, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i + 1 < n) x[i] = x[i + 1];
+        }""",
+        "shift",
+    )
+
+    def in_place(x):
+        y = x.copy()
+        kernel((-(-x.size // 32),), (32,), (y, np.int32(x.size)))
+        return y[:-1]
+
+    verdict = helpers.check("0.0", in_place, lambda x: x[1:], "n", contiguous=True)
+    assert not verdict
+    assert "run again" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(helpers.on_gpu, reason="a GPU would hang")
+def test_a_loop_without_an_end_ends(capsys, monkeypatch):
+    monkeypatch.setattr(checks, "KERNEL_SECONDS", 0.3)
+    kernel = cp.RawKernel(
+        """extern "C" __global__ void wait(double *x) {
+            for (;;) x[0] += 1;
+        }""",
+        "wait",
+    )
+
+    def endless(x):
+        kernel((1,), (1,), (x,))
+        return x
+
+    assert not helpers.check("0.0", endless, lambda x: x, "n", contiguous=True)
+    assert "does a loop never end?" in capsys.readouterr().out

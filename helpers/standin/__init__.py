@@ -11,11 +11,14 @@ folder ``packages/`` beside this file, which run on the CPU. The environment var
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+
+from helpers.standin import engine
 
 PACKAGES = Path(__file__).with_name("packages")
 NAMES = ("cupy", "cupyx", "cupy_backends")
@@ -92,6 +95,16 @@ def missing(module: str, name: str, known) -> Exception:
 def is_active() -> bool:
     """True when ``import cupy`` gives the stand-in."""
     return _finder in sys.meta_path
+
+
+def another_order() -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the stand-in runs blocks and threads backwards; a GPU is not asked."""
+    return engine.backwards() if is_active() else contextlib.nullcontext()
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the stand-in ends a kernel after so many seconds, with an error."""
+    return engine.time_limit(seconds) if is_active() else contextlib.nullcontext()
 
 
 def install() -> bool:

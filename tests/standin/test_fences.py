@@ -4,6 +4,7 @@ The fences around arrays reach a megabyte; those around shared memory too. Nothi
 ends the process.
 """
 
+import contextlib
 import os
 import re
 import subprocess
@@ -276,6 +277,18 @@ def test_an_endless_loop_ends():
     assert re.search(r"line [34]:", text)
     kernel("x[0] = 1;", "float *x")((1,), (1,), (x,))
     assert x[0] == 1
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_other_order(backwards):
+    """Blocks and threads tell when they ran; with barriers only the blocks' order is another."""
+    body = "int i = ((blockIdx.y * 2 + blockIdx.x) * 3 + threadIdx.y) * 5 + threadIdx.x;\n"
+    k = kernel(body + "when[i] = atomicAdd(clock, 1);", "int *when, int *clock")
+    when = cp.full(60, -1, np.int32)
+    order = kernels.backwards() if backwards else contextlib.nullcontext()
+    with order:
+        k((2, 2), (5, 3), (when, cp.zeros(1, np.int32)))
+    assert when.tolist() == list(range(60))[:: -1 if backwards else 1]
 
 
 def test_the_engine_knows_no_cupy():

@@ -4,7 +4,15 @@ README.md beside this file shows how to use it alone.
 """
 
 from helpers.standin.engine.errors import CompileError, KernelError
-from helpers.standin.engine.kernels import Kernel, Module, time_limit
+from helpers.standin.engine.kernels import Kernel, Module, backwards, time_limit
 from helpers.standin.engine.memory import Allocation
 
-__all__ = ["Allocation", "CompileError", "Kernel", "KernelError", "Module", "time_limit"]
+__all__ = [
+    "Allocation",
+    "CompileError",
+    "Kernel",
+    "KernelError",
+    "Module",
+    "backwards",
+    "time_limit",
+]

@@ -130,14 +130,25 @@ def _runtime() -> ctypes.CDLL:
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """End every launch inside a ``with`` block after so many seconds."""
-    limit = ctypes.c_double.in_dll(_runtime(), "standin_time_limit")
-    before, limit.value = limit.value, seconds
+def _setting(kind: type, name: str, value) -> Iterator[None]:
+    """Set a variable of the runtime inside a ``with`` block."""
+    variable = kind.in_dll(_runtime(), name)
+    before, variable.value = variable.value, value
     try:
         yield
     finally:
-        limit.value = before
+        variable.value = before
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager:
+    """End every launch inside a ``with`` block after so many seconds."""
+    return _setting(ctypes.c_double, "standin_time_limit", seconds)
+
+
+def backwards() -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the last block runs first and, where the kernel has no barrier, the
+    last thread of a block too: a result that depends on the order becomes another one."""
+    return _setting(ctypes.c_int, "standin_backwards", 1)
 
 
 def guarded(

@@ -112,12 +112,15 @@ struct StandinEntry<F, Fibers> {
 
     static void threads(A... a) {
         const dim3 size = standin_here.block_size;
+        const bool back = standin_here.backwards;
+        const uint3 last = {size.x - 1, size.y - 1, size.z - 1};
+        const unsigned int last_index = size.x * size.y * size.z - 1;
         for (unsigned int z = 0, index = 0; z < size.z; ++z)
             for (unsigned int y = 0; y < size.y; ++y) {
-                standin_here.thread = {0, y, z};
+                standin_here.thread = {0, back ? last.y - y : y, back ? last.z - z : z};
                 for (unsigned int x = 0; x < size.x; ++x, ++index) {
-                    standin_here.thread.x = x;
-                    standin_here.index = index;
+                    standin_here.thread.x = back ? last.x - x : x;
+                    standin_here.index = back ? last_index - index : index;
                     asm volatile("" ::: "memory");  // now, so that a fault names the right thread
                     F(a...);
                 }

@@ -28,6 +28,7 @@
 #include "shared.h"
 
 StandinHere standin_here;
+int standin_backwards;  // for the launches to come; see StandinHere
 
 namespace {
 
@@ -40,6 +41,8 @@ void run_blocks_in_turn() {
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {
                 standin_here.block = {x, y, z};
+                if (standin_backwards)
+                    standin_here.block = {grid.x - 1 - x, grid.y - 1 - y, grid.z - 1 - z};
                 frames.clear(0);
                 if (kernel->loop) {
                     in_thread = true;
@@ -102,6 +105,7 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
     standin_here.block_size = dim3(block_x, block_y, block_z);
     standin_here.grid_size = dim3(grid_x, grid_y, grid_z);
     standin_here.dynamic_bytes = bytes;
+    standin_here.backwards = standin_backwards;
     standin_here.cooperative = residence == STANDIN_COOPERATIVE;
     int code = standin_guard(
         [](void *all) {

@@ -20,6 +20,7 @@ struct StandinHere {
     char *dynamic_shared;  // the block's dynamic shared memory
     size_t dynamic_bytes;
     unsigned int index;  // of the thread in its block, x fastest
+    bool backwards;      // the last block and, where they cannot wait, the last thread come first
     bool cooperative;    // all blocks of the grid run at once because the launch asks for it
 };
 
@@ -99,6 +100,7 @@ extern "C" {
 extern StandinHere standin_here;
 extern StandinReport standin_report;
 extern double standin_spin_limit, standin_time_limit;
+extern int standin_backwards;
 
 int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned int grid_x,
                    unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
