@@ -98,7 +98,7 @@ def is_active() -> bool:
 
 
 def another_order() -> contextlib.AbstractContextManager:
-    """Inside a ``with`` block the stand-in runs blocks and threads backwards; a GPU is not asked."""
+    """Inside a ``with`` block the stand-in runs blocks and threads backwards; a GPU does not."""
     return engine.backwards() if is_active() else contextlib.nullcontext()
 
 
