@@ -25,10 +25,15 @@ def chapters(env):
     return {m[1]: name for name in sorted(env.found_docs) if (m := CHAPTER.fullmatch(name))}
 
 
+def letters(text):
+    """Return `text` without what is no letter or digit: quotation marks are curled on the site."""
+    return re.sub(r"\W", "", text)
+
+
 def own_title(path):
     """Return the title of the notebook at `path`, its first heading, without its number."""
     cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
-    return re.match(r"# +(.+)", "".join(cells[0]["source"])).group(1).strip()
+    return re.match(r"# +(.+)", "".join(cells[0]["source"])).group(1)
 
 
 def number_titles(app, doctree):
@@ -42,7 +47,7 @@ def number_titles(app, doctree):
         if found := CHAPTER.fullmatch(name):
             if name not in titles:
                 titles[name] = own_title(app.env.doc2path(name))
-            if link.astext() == titles[name]:
+            if letters(link.astext()) == letters(titles[name]):
                 link[0].insert(0, nodes.Text(f"{found[1]} · "))
 
 
