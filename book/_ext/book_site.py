@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 import chapter_numbers
 from docutils import nodes
 from kernel_lexer import KernelLexer
+from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.fileutil import copy_asset
@@ -208,4 +209,6 @@ def setup(app):
     app.connect("env-get-outdated", chapter_numbers.reread_with_chapters)
     for language in ("ipython3", "python"):
         app.add_lexer(language, KernelLexer)
+    for language in ("c", "cpp", "c++"):
+        app.add_lexer(language, CudaLexer)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
