@@ -13,6 +13,7 @@ _TEXT = {
     700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
     701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
     720: ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
+    801: ("CUDA_ERROR_NOT_SUPPORTED", "operation not supported"),
 }
 
 
