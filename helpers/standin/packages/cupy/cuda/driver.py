@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from helpers.standin import missing, not_covered
+
 _TEXT = {
     1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
     2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
@@ -26,3 +30,19 @@ class CUDADriverError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status,)
+
+
+_NOT_COVERED = """
+    check_status ctxCreate ctxDestroy ctxGetCurrent ctxGetDevice ctxSetCurrent
+    devicePrimaryCtxRelease funcGetAttribute funcSetAttribute get_build_version
+    launchCooperativeKernel launchKernel linkAddData linkAddFile linkComplete linkCreate
+    linkDestroy moduleGetFunction moduleGetGlobal moduleLoad moduleLoadData moduleUnload
+    occupancyMaxActiveBlocksPerMultiprocessor occupancyMaxPotentialBlockSize streamGetCtx
+""".split()
+_CONSTANTS = r"CUDA_ERROR_INVALID_VALUE|CU_(AD_FORMAT|FUNC_ATTRIBUTE|JIT|TRSA|TRSF|TR)_\w+"
+
+
+def __getattr__(name: str):
+    if re.fullmatch(_CONSTANTS, name):
+        raise not_covered(f"cupy.cuda.driver.{name}")
+    raise missing("cupy.cuda.driver", name, _NOT_COVERED)
