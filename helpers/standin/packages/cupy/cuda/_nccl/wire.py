@@ -14,6 +14,7 @@ import socket
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -25,6 +26,8 @@ _ENDED = "its process has ended"
 
 _hubs: dict[bytes, tuple[int, Hub]] = {}  # by id, with the process: a fork has hubs of its own
 _listeners: dict[bytes, socket.socket] = {}
+_remotes: weakref.WeakSet[Remote] = weakref.WeakSet()
+_ordered: set[int] = set()  # processes that will call _end
 _lock = threading.Lock()
 
 
@@ -50,12 +53,10 @@ def open_hub(host: str, port: int, word: str) -> bytes:
             f"Cannot listen at {host}, port {port} ({error.strerror}). Another program, or an "
             "earlier run of this one, may use it: give another port"
         ) from None
+    _end_in_order()
     name = named_id(host, listener.getsockname()[1], word)
     hub = Hub(new_id)
     with _lock:
-        if not any(pid == os.getpid() for pid, _ in _hubs.values()):
-            # Runs at the end of a program, and of a process that multiprocessing has started.
-            multiprocessing.util.Finalize(None, _end, exitpriority=0)
         _hubs[name] = os.getpid(), hub
         _listeners[name] = listener
     threading.Thread(target=_accept, args=(listener, name, hub), daemon=True).start()
@@ -199,6 +200,7 @@ class Remote:
     def __init__(self, name: bytes, rank: int):
         self.rank = rank
         self._pid = os.getpid()
+        _end_in_order()
         try:
             host, port, _ = name.rstrip(b"\0").decode().split(" ")
             address = host, int(port)
@@ -207,6 +209,7 @@ class Remote:
         self._connection = self._connect(address)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._speak(_send, {"id": name.hex(), "rank": rank})
+        _remotes.add(self)
 
     def _connect(self, address: tuple[str, int]) -> socket.socket:
         """Try until the other process listens."""
@@ -257,8 +260,17 @@ class Remote:
 Link = Local | Remote
 
 
+def _end_in_order() -> None:
+    """See that ``_end`` runs when the program ends, or a process that multiprocessing started."""
+    if os.getpid() not in _ordered:
+        _ordered.add(os.getpid())
+        multiprocessing.util.Finalize(None, _end, exitpriority=0)
+
+
 def _end() -> None:
     """When this process ends: its own ranks leave, and the hub stays until the others have left."""
+    for remote in list(_remotes):
+        remote.leave(_ENDED)
     for name, (pid, hub) in list(_hubs.items()):
         if pid != os.getpid():
             continue
