@@ -147,7 +147,8 @@ def _serve(connection: socket.socket, name: bytes, hub: Hub) -> None:
                 _send(connection, {}, answer)
     if joined:
         hub.leave(rank, why)
-        _forget_if_empty(name, hub)
+        if hub.is_empty():
+            _forget(name, hub)
 
 
 def _close_if_full(name: bytes, hub: Hub) -> None:
@@ -155,9 +156,7 @@ def _close_if_full(name: bytes, hub: Hub) -> None:
         close_listener(name)
 
 
-def _forget_if_empty(name: bytes, hub: Hub) -> None:
-    if not hub.is_empty():
-        return
+def _forget(name: bytes, hub: Hub) -> None:
     with _lock:
         if _hubs.get(name, (0, None))[1] is hub:
             del _hubs[name]
@@ -189,9 +188,9 @@ class Local:
     def leave(self, why: str) -> None:
         if self._joined and self._pid == os.getpid():  # a fork has a copy of this link
             self._hub.leave(self.rank, why)
-            if not self._hub.is_full():  # and will never be
+            if self._hub.is_empty() or not self._hub.is_full():  # and will never be
                 close_listener(self._name)
-            _forget_if_empty(self._name, self._hub)
+                _forget(self._name, self._hub)
 
 
 class Remote:
