@@ -39,7 +39,7 @@ def get_build_version() -> int:
 
 _NOT_COVERED = """
     check_status ctxCreate ctxDestroy ctxGetCurrent ctxGetDevice ctxSetCurrent
-    devicePrimaryCtxRelease funcGetAttribute funcSetAttribute 
+    devicePrimaryCtxRelease funcGetAttribute funcSetAttribute
     launchCooperativeKernel launchKernel linkAddData linkAddFile linkComplete linkCreate
     linkDestroy moduleGetFunction moduleGetGlobal moduleLoad moduleLoadData moduleUnload
     occupancyMaxActiveBlocksPerMultiprocessor occupancyMaxPotentialBlockSize streamGetCtx
