@@ -79,11 +79,6 @@ def threads(size, work, **how):
     return results
 
 
-@pytest.fixture
-def four_devices(monkeypatch):
-    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "4")
-
-
 def test_three_processes_do_everything(port):
     body = """
 def same(got, expected):
