@@ -49,6 +49,11 @@ class _Finder:
     """Serve the stand-in's top-level packages; their submodules follow by ``__path__``."""
 
     def find_spec(self, name: str, path=None, target=None) -> ModuleSpec | None:
+        parent, _, last = name.rpartition(".")
+        if parent.split(".")[0] in NAMES and last in getattr(
+            sys.modules.get(parent), "_NOT_COVERED", ()
+        ):
+            raise not_covered(name)
         return PathFinder.find_spec(name, [str(PACKAGES)]) if name in NAMES else None
 
 

@@ -44,7 +44,6 @@ def install(folder: Path) -> None:
     _module("cupy.cuda.cub", available=False)
     _module("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=1 << 62)
     _module("cupy.cuda.cutensor", available=False)
-    _module("cupy.cuda.nccl", available=False)
     _members(cupy, poly1d=_NotCovered)
     _module("cupy_backends.cuda.libs")
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: (12, 1))
@@ -100,7 +99,7 @@ def _module(name: str, **members) -> None:
     """A module of that name with these members, those that the stand-in has left as they are."""
     try:
         module = importlib.import_module(name)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, NotImplementedError):
         module = sys.modules[name] = types.ModuleType(name)
         module.__path__ = []
         parent, _, child = name.rpartition(".")

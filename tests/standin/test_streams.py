@@ -158,7 +158,7 @@ def test_logical_devices(two_devices):
     with pytest.raises(RuntimeError, match=r"created on \(1\) does not match with the current"):
         s.use()
     with pytest.raises(CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device ordinal"):
-        cp.cuda.Device(2)
+        cp.cuda.Device(2).use()
     assert cp.cuda.runtime.deviceCanAccessPeer(0, 1) == 1
 
 
@@ -166,7 +166,7 @@ def test_one_device_by_default(monkeypatch):
     monkeypatch.delenv("CUPY_STANDIN_DEVICES", raising=False)
     assert cp.cuda.runtime.getDeviceCount() == 1
     with pytest.raises(CUDARuntimeError):
-        cp.cuda.Device(1)
+        cp.cuda.Device(1).use()
 
 
 def test_benchmark_counts_and_labels():

@@ -52,7 +52,7 @@ def errstate(**kwargs):
 
 
 _NOT_COVERED = (
-    "allow_synchronize cusparse cutensor distributed empty_like_pinned jit linalg optimizing scipy "
+    "allow_synchronize cusparse cutensor empty_like_pinned jit linalg optimizing scipy "
     "tools zeros_like_pinned"
 ).split()
 

@@ -7,6 +7,7 @@ from cupy.cuda import (  # noqa: F401
     device,
     driver,
     memory,
+    nccl,
     nvtx,
     profiler,
     runtime,
@@ -14,6 +15,7 @@ from cupy.cuda import (  # noqa: F401
 )
 from cupy.cuda.device import Device, get_device_id  # noqa: F401
 from cupy.cuda.memory import (  # noqa: F401
+    ManagedMemory,
     Memory,
     MemoryPointer,
     MemoryPool,
@@ -37,17 +39,12 @@ from cupy.cuda.stream import (  # noqa: F401
 )
 from helpers.standin import missing
 
-_NOT_COVERED = (
-    "ExternalStream",
-    "cublas",
-    "cufft",
-    "curand",
-    "cusolver",
-    "cusparse",
-    "nccl",
-    "texture",
-    "cutensor",
-)
+_NOT_COVERED = """
+    BaseMemory CFunctionAllocator ExternalStream Function MemoryAsync MemoryAsyncPool MemoryHook
+    Module PinnedMemory PythonFunctionAllocator common cub cublas cufft curand cusolver cusparse
+    cutensor get_cublas_handle get_local_runtime_version graph jitify malloc_async memory_hook
+    memory_hooks nvrtc pinned_memory profile texture thrust
+""".split()
 
 
 def is_available() -> bool:
@@ -57,6 +54,9 @@ def is_available() -> bool:
 
 def get_cuda_path() -> None:
     """None: CUDA is not used."""
+
+
+get_nvcc_path = get_rocm_path = get_hipcc_path = get_cuda_path
 
 
 def __getattr__(name: str):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from helpers.standin import missing, not_covered
+
 _TEXT = {
     1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
     2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
@@ -13,6 +17,7 @@ _TEXT = {
     700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
     701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
     720: ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
+    801: ("CUDA_ERROR_NOT_SUPPORTED", "operation not supported"),
 }
 
 
@@ -25,3 +30,24 @@ class CUDADriverError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status,)
+
+
+def get_build_version() -> int:
+    """0: the stand-in was not built with CUDA."""
+    return 0
+
+
+_NOT_COVERED = """
+    check_status ctxCreate ctxDestroy ctxGetCurrent ctxGetDevice ctxSetCurrent
+    devicePrimaryCtxRelease funcGetAttribute funcSetAttribute
+    launchCooperativeKernel launchKernel linkAddData linkAddFile linkComplete linkCreate
+    linkDestroy moduleGetFunction moduleGetGlobal moduleLoad moduleLoadData moduleUnload
+    occupancyMaxActiveBlocksPerMultiprocessor occupancyMaxPotentialBlockSize streamGetCtx
+""".split()
+_CONSTANTS = r"CUDA_ERROR_INVALID_VALUE|CU_(AD_FORMAT|FUNC_ATTRIBUTE|JIT|TRSA|TRSF|TR)_\w+"
+
+
+def __getattr__(name: str):
+    if re.fullmatch(_CONSTANTS, name):
+        raise not_covered(f"cupy.cuda.driver.{name}")
+    raise missing("cupy.cuda.driver", name, _NOT_COVERED)

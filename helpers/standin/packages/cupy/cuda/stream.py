@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
 from cupy.cuda import runtime
 
 _local = threading.local()
 _numbers = itertools.count(1)
+_by_pointer: weakref.WeakValueDictionary[int, Stream] = weakref.WeakValueDictionary()
 
 
 class _Capture:
@@ -53,12 +55,13 @@ class Graph:
 
 
 class Event:
-    """A moment on the host's clock."""
+    """A moment on the host's clock; it belongs to the device that is current when it is made."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         if interprocess and not disable_timing:
             raise ValueError("Timing must be disabled for interprocess events")
         self.ptr = next(_numbers)
+        self._device_id = runtime.getDevice()
         self._timed = not disable_timing
         self._time: float | None = None
         self._capture: _Capture | None = None
@@ -67,6 +70,9 @@ class Event:
 
     def record(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
+        of = runtime.getDevice() if current.device_id == -1 else current.device_id
+        if of != self._device_id:
+            raise runtime.CUDARuntimeError(400)
         self._capture = current._capture
         self._time = None if self._capture is not None else time.perf_counter()
 
@@ -76,7 +82,9 @@ class Event:
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
-    """Milliseconds between two recorded events, by the host's clock."""
+    """Milliseconds between two recorded events of one device, by the host's clock."""
+    if start_event._device_id != end_event._device_id:
+        raise runtime.CUDARuntimeError(400)
     for event in (start_event, end_event):
         if not event._timed or event._time is None:
             raise runtime.CUDARuntimeError(400)
@@ -97,6 +105,7 @@ class Stream:
             self.ptr, self.device_id = 0 if null else 2, -1
         else:
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), runtime.getDevice()
+        _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
         self.priority = priority or 0
         self._capture: _Capture | None = None
@@ -193,6 +202,14 @@ def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
     device = runtime.getDevice() if device_id < 0 else device_id
     return _currents().get(device, Stream.null)
+
+
+def by_pointer(ptr: int) -> Stream:
+    """The stream with that ``ptr``; CUDARuntimeError (invalid resource handle) without one."""
+    try:
+        return _by_pointer[ptr]
+    except KeyError:
+        raise runtime.CUDARuntimeError(400) from None
 
 
 def capturing() -> bool:
