@@ -298,9 +298,9 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
     work()
 
 
-def refuse_while_capturing(what: str = "D2H transfers") -> None:
-    """RuntimeError, as CuPy's, for what has to wait for the device, in a capture."""
-    if capturing():
+def refuse_while_capturing(what: str = "D2H transfers", stream: Stream | None = None) -> None:
+    """RuntimeError, as CuPy's, for a transfer on ``stream`` (default: the current one)."""
+    if capturing() if stream is None else stream._capture is not None:
         raise RuntimeError(f"the current stream is capturing, so {what} are disallowed")
 
 
