@@ -100,7 +100,7 @@ def _module(name: str, **members) -> None:
     """A module of that name with these members, those that the stand-in has left as they are."""
     try:
         module = importlib.import_module(name)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, NotImplementedError):
         module = sys.modules[name] = types.ModuleType(name)
         module.__path__ = []
         parent, _, child = name.rpartition(".")

@@ -6,6 +6,8 @@ import os
 import threading
 import weakref
 
+from helpers.standin import missing
+
 _TEXT = {
     1: ("cudaErrorInvalidValue", "invalid argument"),
     2: ("cudaErrorMemoryAllocation", "out of memory"),
@@ -154,3 +156,7 @@ def profilerStart() -> None:
 
 
 profilerStop = profilerStart
+
+
+def __getattr__(name: str):
+    raise missing("cupy.cuda.runtime", name)
