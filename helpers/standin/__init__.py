@@ -96,11 +96,11 @@ def _public(module: str) -> frozenset[str]:
     return frozenset(tomllib.loads(text).get(module, "").split())
 
 
-def missing(module: str, name: str, known=()) -> Exception:
+def missing(module: str, name: str) -> Exception:
     """The error for an attribute that the stand-in's ``module`` lacks: NotImplementedError where
-    CuPy has it (or it is one of ``known``), else AttributeError.
+    CuPy has it, else AttributeError.
     """
-    if name in known or name in _public(module) or f"{module}.{name}" in _public("modules"):
+    if name in _public(module) or f"{module}.{name}" in _public("modules"):
         return not_covered(f"{module}.{name}")
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 

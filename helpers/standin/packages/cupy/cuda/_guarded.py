@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from cupy.cuda import runtime
+from cupy.cuda import _ownership, runtime
 
 ALIGNMENT = 512  # bytes; what cudaMalloc guarantees, and the pool's unit
 GUARD = 512  # bytes on each side
@@ -62,6 +62,7 @@ class Memory:
     """
 
     given_back = None
+    managed = False  # whether every device may touch it
     _raw = None
 
     def __init__(self, size: int):
@@ -75,12 +76,15 @@ class Memory:
         self._held = raw[start : start + held]
         self.payload = self._held[GUARD : GUARD + size]
         self.ptr = address + start + GUARD
+        _ownership.enter(self.ptr, size, self.device_id)
         self.repair()
 
     def __del__(self) -> None:
         if self.given_back is not None:
             self.given_back()
         raw = self._raw
+        if raw is not None:
+            _ownership.leave(self.ptr)
         self.__dict__.clear()
         # Two references: no NumPy array sees these bytes any more.
         if raw is not None and sys.getrefcount(raw) == 2:
@@ -114,8 +118,16 @@ class Memory:
         return int(before[-1]) - GUARD if before.size else None
 
 
+class ManagedMemory(Memory):
+    """``size`` bytes that every device, and the host, may touch."""
+
+    managed = True
+
+
 class UnownedMemory:
     """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no guard zones."""
+
+    managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
         self.ptr, self.size, self._owner = ptr, size, owner

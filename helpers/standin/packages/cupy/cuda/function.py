@@ -15,18 +15,14 @@ import warnings
 
 from cupy._core import _arguments
 from cupy._core._ndarray import ndarray
-from cupy.cuda import memory, runtime, stream
+from cupy.cuda import _card, _ownership, memory, runtime, stream
+from cupy.cuda._card import MAX_BLOCK, MAX_GRID, MAX_THREADS, SHARED_DEFAULT
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 from helpers.standin import nvrtc
 from helpers.standin.engine import compiler, translate
 from helpers.standin.engine.errors import CompileError
 
-MAX_THREADS = 1024  # a block
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-SHARED_DEFAULT = 48 * 1024  # bytes of dynamic shared memory, unless the kernel's attribute says so
-SHARED_LIMIT = 227 * 1024  # bytes, static and dynamic together, as on an H100
 RESIDENT_LIMIT = 65536  # threads whose blocks may run at once though no cooperative launch asks
 SPIN_LIMIT = 20.0  # seconds that threads may go round a loop with nothing else happening
 
@@ -187,6 +183,7 @@ class Function:
     def _submit(self, grid, block, args, shared_mem, on_stream, cooperative) -> None:
         if len(args) != len(self._checkers):
             raise self._wrong_count(len(args))
+        _ownership.check_stream(on_stream)
         packed = self._pack(*[check(a) for check, a in zip(self._checkers, args, strict=True)])
         self._check_launch(grid, block, shared_mem)
         residence = _IN_TURN
@@ -234,7 +231,7 @@ class Function:
             why = (
                 f"{shared_mem} bytes of dynamic shared memory; the limit is "
                 f"{self.max_dynamic_shared} unless its max_dynamic_shared_size_bytes is raised "
-                f"(to {SHARED_LIMIT} at most)"
+                f"(to {_card.shared_limit()} at most)"
             )
         else:
             return
@@ -243,6 +240,9 @@ class Function:
     def _fit_cooperative(self, grid, block) -> tuple[int, int, int]:
         """All blocks of a cooperative launch must run at once; CuPy shortens a grid of one axis."""
         properties = runtime.getDeviceProperties(runtime.getDevice())
+        if not properties["cooperativeLaunch"]:
+            note = f"kernel '{self.name}': this card has no cooperative launch."
+            raise driver_error(801, note)
         per_processor = properties["maxThreadsPerMultiProcessor"] // math.prod(block)
         most = max(1, per_processor) * properties["multiProcessorCount"]
         if math.prod(grid) <= most:

@@ -13,8 +13,9 @@ import weakref
 
 import numpy as np
 
-from cupy.cuda import runtime
+from cupy.cuda import _ownership, runtime
 from cupy.cuda._guarded import (  # noqa: F401
+    ManagedMemory,
     Memory,
     MemoryPointer,
     UnownedMemory,
@@ -116,7 +117,9 @@ class MemoryPool:
             return self._books[runtime.getDevice()]
 
     def malloc(self, size: int) -> MemoryPointer:
-        """Allocate ``size`` bytes; raises OutOfMemoryError past the limit."""
+        """Allocate ``size`` bytes; raises OutOfMemoryError past the limit or the card's size."""
+        if not _ownership.fits(size, runtime.getDevice()):
+            raise OutOfMemoryError(size, self.total_bytes())
         given_back = None
         if size:
             with self._lock:
@@ -256,4 +259,6 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
     return _default_pinned_pool
 
 
-malloc_managed = malloc_unpooled  # managed memory is host memory here anyway
+def malloc_managed(size: int) -> MemoryPointer:
+    """Memory that every device may touch."""
+    return MemoryPointer(ManagedMemory(size), 0)
