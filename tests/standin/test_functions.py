@@ -133,6 +133,23 @@ def test_what_copies_to_the_device():
     same(cp.diff(host[:2]), np.array([1.0]))
 
 
+def test_bytes_in_the_other_order_are_swapped_on_the_way(tmp_path):
+    big = np.arange(3, dtype=">i4")
+    same(cp.asarray(big), np.arange(3, dtype="i"))
+    big.tofile(tmp_path / "big")
+    same(cp.fromfile(tmp_path / "big", ">i4") * 2, np.array([0, 2, 4], "i"))
+    with pytest.raises(ValueError, match="big-endian"):
+        cp.zeros(3, ">i4")
+
+
+def test_asnumpy_takes_what_offers_device_memory():
+    class Offer:
+        array = cp.arange(3.0)
+        __cuda_array_interface__ = array.__cuda_array_interface__
+
+    assert np.array_equal(cp.asnumpy(Offer()), [0, 1, 2])
+
+
 def test_joining_between_brackets():
     a, b = np.array([3, 1, 2]), np.array([9, 8, 7])
     same(cp.r_[cp.asarray(a), 5, cp.asarray(b)], np.r_[a, 5, b])
