@@ -176,6 +176,21 @@ def test_small_functions_of_cupy():
         cp.piecewise(ours, [ours > 2], [lambda x: x])
     with pytest.raises(ValueError, match="either 1 or 2 functions are expected"):
         cp.piecewise(ours, [ours > 2], [1, 2, 3])
+    first, second = ours > 40, ours > 20
+    same(
+        cp.select([first, second], [ours, -ours], 5),
+        np.select([square > 40, square > 20], [square, -square], 5),
+    )
+    with pytest.raises(TypeError, match="lists of cupy ndarrays"):
+        cp.select([first], [3])
+    with pytest.raises(ValueError, match="invalid entry 0 in condlist"):
+        cp.select([ours], [ours])
+    with pytest.raises(ValueError, match="must not contain Infs or NaNs"):
+        cp.asarray_chkfinite([1.0, np.inf])
+    flat = ours.flat
+    assert iter(flat) is flat and [float(x) for x in flat] == square.ravel().tolist()
+    with pytest.raises(IndexError):
+        ours.flat[True]
     together = cp.broadcast(ours[:, None], ours[:3, :1])
     assert (together.shape, together.nd, together.size) == ((4, 3, 4), 3, 48)
     assert together.values[1].shape == (4, 3, 4)
@@ -203,6 +218,8 @@ def test_a_matrix_without_an_answer_gives_nan_and_raises_where_asked_to():
     assert cupyx.geterr()["linalg"] == "ignore"
     with pytest.raises(LinAlgError, match="Last 2 dimensions of the array must be square"):
         cp.linalg.inv(cp.ones((2, 3)))
+    with pytest.raises(LinAlgError):
+        cp.linalg.tensorinv(cp.ones((2, 3, 5, 1)))
     with pytest.raises(LinAlgError, match="cupy.linalg only supports cupy.ndarray"):
         cp.linalg.inv(good)
 

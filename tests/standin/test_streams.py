@@ -35,6 +35,11 @@ def test_current_stream():
             assert cp.cuda.get_current_stream() is b
         assert cp.cuda.get_current_stream() is a
     assert cp.cuda.get_current_stream() is null
+    with a:
+        b.use()
+        with b:
+            pass
+        assert cp.cuda.get_current_stream() is a, "a block ends in the block around it"
     a.use()
     assert cp.cuda.get_current_stream() is a
     null.use()

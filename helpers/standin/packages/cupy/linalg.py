@@ -57,7 +57,7 @@ def _or_nan(function: Callable) -> Callable:
         try:
             return function(*arrays)
         except LinAlgError:
-            if errors.linalg == "raise":
+            if errors.linalg == "raise" or arrays[0].shape[-1] != arrays[0].shape[-2]:
                 raise
         a, *others = arrays
         if a.ndim == 2:
@@ -107,7 +107,7 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
-cond = _solver(np.linalg.cond, square=False)
+cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
 eig = _solver(np.linalg.eig)

@@ -189,25 +189,26 @@ class RandomState(Generator):
     zipf = _distribution("zipf", 1, int)
 
 
-_states: dict[int, RandomState] = {}
+_random_states: dict[int, RandomState] = {}
 _lock = threading.Lock()
 
 
 def get_random_state() -> RandomState:
     """The state of the current device."""
     with _lock:
-        return _states.setdefault(runtime.getDevice(), RandomState())
+        return _random_states.setdefault(runtime.getDevice(), RandomState())
 
 
 def set_random_state(rs: RandomState) -> None:
     if not isinstance(rs, RandomState):
         raise TypeError(f"Random state must be an instance of RandomState. Actual: {type(rs)}")
-    _states[runtime.getDevice()] = rs
+    _random_states[runtime.getDevice()] = rs
 
 
 def reset_states() -> None:
     """Forget the states of all devices."""
-    _states.clear()
+    global _random_states
+    _random_states = {}
 
 
 def seed(seed=None) -> None:

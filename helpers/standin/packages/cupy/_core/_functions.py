@@ -79,6 +79,14 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return moveaxis(stacked, -1, axis) if results[0].ndim == 1 else stacked
 
 
+def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
+    """``a`` on the device; ValueError where it has an infinity or NaN."""
+    result = asarray(a, dtype, order)
+    if not np.isfinite(result._host()).all():
+        raise ValueError("array must not contain Infs or NaNs")
+    return result
+
+
 def astype(x, dtype, /, *, copy=True) -> ndarray:
     if not isinstance(x, ndarray):
         raise TypeError(f"Input should be a CuPy array. It is a {type(x)} instead.")
@@ -110,6 +118,21 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
         return result
 
     return routine(fill, x, conditions, list(funclist), default)
+
+
+def select(condlist, choicelist, default=0) -> ndarray:
+    """Of the arrays of ``choicelist`` the first whose condition holds, else the number ``default``.
+
+    TypeError unless the choices are device arrays, ValueError unless the conditions are boolean.
+    """
+    if not np.isscalar(default):
+        raise TypeError("default only accepts scalar values")
+    for i, (condition, choice) in enumerate(zip(condlist, choicelist, strict=False)):
+        if not isinstance(choice, ndarray):
+            raise TypeError("choicelist only accepts lists of cupy ndarrays")
+        if condition.dtype != bool:
+            raise ValueError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    return routine(np.select, list(condlist), list(choicelist), default)
 
 
 class _Concatenator:

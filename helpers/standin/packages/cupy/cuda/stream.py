@@ -175,6 +175,14 @@ class Stream:
     def __repr__(self) -> str:
         return f"<Stream {self.ptr} (device {self.device_id})>"
 
+    @classmethod
+    def from_external(cls, obj):
+        raise not_covered("cupy.cuda.Stream.from_external")
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Version and pointer, for libraries that take any stream."""
+        return 0, self.ptr
+
     def _check_device(self) -> int:
         current = getDevice()
         if self.device_id not in (-1, current):
@@ -186,13 +194,16 @@ class Stream:
 
     def __enter__(self):
         device = self._check_device()
-        _stack().append((device, get_current_stream(device)))
+        _entered(device).append(self)
+        _local.__dict__.setdefault("devices", []).append(device)
         _currents()[device] = self
         return self
 
     def __exit__(self, *args) -> None:
-        device, before = _stack().pop()
-        _currents()[device] = before
+        device = _local.devices.pop()
+        _entered(device).pop()
+        # Not what `use` made current since: `with` goes back to the `with` around it, as in CuPy.
+        _currents()[device] = _entered(device)[-1] if _entered(device) else Stream.null
 
     def use(self):
         _currents()[self._check_device()] = self
@@ -268,8 +279,9 @@ def _currents() -> dict[int, Stream]:
     return _local.__dict__.setdefault("current", {})
 
 
-def _stack() -> list[tuple[int, Stream]]:
-    return _local.__dict__.setdefault("stack", [])
+def _entered(device: int) -> list[Stream]:
+    """The streams of a device's open ``with`` blocks, the innermost last."""
+    return _local.__dict__.setdefault("entered", {}).setdefault(device, [])
 
 
 def get_current_stream(device_id: int = -1) -> Stream:
