@@ -39,7 +39,7 @@ NOT_COVERED = {
     "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "vectorize, poly1d, cupy.polynomial, apply_over_axes",
+    "Functions": "vectorize, poly1d, cupy.polynomial",
     "Interchange": "DLPack and ExternalStream, since there is no device to share",
 }
 

@@ -191,6 +191,12 @@ def test_small_functions_of_cupy():
     assert iter(flat) is flat and [float(x) for x in flat] == square.ravel().tolist()
     with pytest.raises(IndexError):
         ours.flat[True]
+    same(
+        cp.apply_along_axis(lambda line: line[::-1] - line.max(), 0, ours),
+        square[::-1] - square.max(0),
+    )
+    same(cp.apply_along_axis(cp.diag, 1, ours), np.apply_along_axis(np.diag, 1, square))
+    same(cp.apply_over_axes(cp.sum, cp.asarray(CUBE), [0, 2]), CUBE.sum((0, 2), keepdims=True))
     together = cp.broadcast(ours[:, None], ours[:3, :1])
     assert (together.shape, together.nd, together.size) == ((4, 3, 4), 3, 48)
     assert together.values[1].shape == (4, 3, 4)

@@ -20,8 +20,8 @@ from cupy._core._creation import (
     triu_indices, unravel_index, zeros, zeros_like,
 )
 from cupy._core._functions import (
-    apply_along_axis, asarray_chkfinite, asfarray, astype, broadcast, c_, copyto, fill_diagonal,
-    piecewise, place, put, put_along_axis, putmask, r_, require, select,
+    apply_along_axis, apply_over_axes, asarray_chkfinite, asfarray, astype, broadcast, c_,
+    copyto, fill_diagonal, piecewise, place, put, put_along_axis, putmask, r_, require, select,
 )
 from cupy._core._routines import (
     all, allclose, alltrue, amax, amin, angle, any, append, argmax, argmin, argpartition,

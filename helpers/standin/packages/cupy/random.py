@@ -69,10 +69,15 @@ def _standard(name: str, method_name: str | None = None) -> Callable:
 
     def method(self, size=None, dtype=float, out=None):
         dtype = _real(dtype)
-        drawn = self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
         if out is None:
-            return drawn
-        out[...] = drawn
+            return self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
+        if out.dtype != dtype:
+            raise TypeError(f"Supplied output array has type {out.dtype}, not {dtype}")
+        if not (out.flags.c_contiguous or out.flags.f_contiguous):
+            raise ValueError("Supplied output array is not contiguous")
+        if size is not None and np.empty(size).shape != out.shape:
+            raise ValueError("size must match out.shape when used together")
+        out[...] = self._draw(name, (), {"size": out.shape, "dtype": dtype}, dtype)
         return out
 
     return named(method, method_name or name)
@@ -83,7 +88,10 @@ class Generator:
 
     def __init__(self, bit_generator: BitGenerator):
         self.bit_generator = bit_generator
-        self._generator = np.random.Generator(bit_generator._bits)
+
+    @property
+    def _generator(self) -> np.random.Generator:
+        return np.random.Generator(self.bit_generator._bits)
 
     def _draw(self, name: str, args, kwargs, dtype) -> ndarray:
         return _draw(self._generator, name, args, kwargs, dtype)
@@ -189,26 +197,26 @@ class RandomState(Generator):
     zipf = _distribution("zipf", 1, int)
 
 
-_random_states: dict[int, RandomState] = {}
+_states: dict[int, RandomState] = {}
 _lock = threading.Lock()
 
 
 def get_random_state() -> RandomState:
     """The state of the current device."""
     with _lock:
-        return _random_states.setdefault(runtime.getDevice(), RandomState())
+        return _states.setdefault(runtime.getDevice(), RandomState())
 
 
 def set_random_state(rs: RandomState) -> None:
     if not isinstance(rs, RandomState):
         raise TypeError(f"Random state must be an instance of RandomState. Actual: {type(rs)}")
-    _random_states[runtime.getDevice()] = rs
+    _states[runtime.getDevice()] = rs
 
 
 def reset_states() -> None:
     """Forget the states of all devices."""
-    global _random_states
-    _random_states = {}
+    global _states
+    _states = {}
 
 
 def seed(seed=None) -> None:
