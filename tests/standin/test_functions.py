@@ -207,6 +207,14 @@ def test_small_functions_of_cupy():
         cp.require(ours, requirements=["C", "F"])
 
 
+def test_eigenvalues_of_half_precision():
+    matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
+    values, vectors = cp.linalg.eigh(cp.asarray(matrix, "e"))
+    assert values.dtype == vectors.dtype == np.float16
+    np.testing.assert_allclose(values.get(), np.linalg.eigvalsh(matrix), rtol=2e-3)
+    assert cp.linalg.eigvalsh(cp.asarray(matrix, "e")).dtype == np.float16
+
+
 def test_a_matrix_without_an_answer_gives_nan_and_raises_where_asked_to():
     bad, good = np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([[2.0, 1.0], [1.0, 3.0]])
     stack, right = cp.asarray([bad, good]), cp.asarray([[1.0], [2.0]])

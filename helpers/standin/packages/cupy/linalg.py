@@ -87,6 +87,20 @@ def _lstsq(a, b, rcond=None):
     return x, residuals, np.int32(rank), values
 
 
+def _half_too(function: Callable) -> Callable:
+    """``function``, which computes with float32 where it is given float16, as CuPy does."""
+
+    def compute(a, UPLO="L"):
+        if a.dtype != np.float16:
+            return function(a, UPLO)
+        found = function(a.astype(np.float32), UPLO)
+        if isinstance(found, tuple):
+            return type(found)(*(part.astype(np.float16) for part in found))
+        return found.astype(np.float16)
+
+    return named(compute, function.__name__)
+
+
 def _inverse_of_tensor(a, ind=2):
     if ind <= 0:
         raise ValueError("Invalid ind argument")
@@ -111,9 +125,9 @@ cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
 eig = _solver(np.linalg.eig)
-eigh = _solver(np.linalg.eigh)
+eigh = _solver(_half_too(np.linalg.eigh))
 eigvals = _solver(np.linalg.eigvals)
-eigvalsh = _solver(np.linalg.eigvalsh)
+eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_or_nan(np.linalg.inv))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
 matrix_power = row(np.linalg.matrix_power, library=_powers)
