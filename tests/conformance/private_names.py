@@ -44,7 +44,6 @@ def install(folder: Path) -> None:
     _module("cupy.cuda.cub", available=False)
     _module("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=1 << 62)
     _module("cupy.cuda.cutensor", available=False)
-    _module("cupy.cuda.nccl", available=False)
     _members(cupy, poly1d=_NotCovered)
     _module("cupy_backends.cuda.libs")
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: (12, 1))

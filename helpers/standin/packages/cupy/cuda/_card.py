@@ -70,6 +70,7 @@ _PROPERTIES = {
     "unifiedAddressing": 1,
     "managedMemory": 1,
     "concurrentManagedAccess": 1,
+    "memoryPoolsSupported": 0,
     "pageableMemoryAccess": 1,
     "hostNativeAtomicSupported": 1,
     "globalL1CacheSupported": 1,
@@ -116,6 +117,7 @@ ATTRIBUTES = {
     "MaxSharedMemoryPerBlockOptin": (97, "sharedMemPerBlockOptin"),
     "MaxBlocksPerMultiprocessor": (106, "maxBlocksPerMultiProcessor"),
     "ReservedSharedMemoryPerBlock": (111, "reservedSharedMemPerBlock"),
+    "MemoryPoolsSupported": (115, "memoryPoolsSupported"),
 }
 
 

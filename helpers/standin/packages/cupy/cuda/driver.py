@@ -30,5 +30,10 @@ class CUDADriverError(RuntimeError):
         return type(self), (self.status,)
 
 
+def get_build_version() -> int:
+    """0: the stand-in was not built with CUDA."""
+    return 0
+
+
 def __getattr__(name: str):
     raise missing("cupy.cuda.driver", name)

@@ -88,30 +88,42 @@ def _submit(work: _Work) -> None:
 
 
 class _Work:
-    """A call, its communicator, where its data is and where the result goes, if anywhere."""
+    """A call, its communicator, and the bytes it brings.
 
-    def __init__(self, link, call: Call, source: tuple[int, int] | bytes, target: int):
-        self.link, self.call, self.source, self.target = link, call, source, target
+    ``source`` and ``target`` are address and size in bytes; None: no buffer.
+    """
+
+    def __init__(self, link, call: Call, data: bytes = b"", source=None, target=None):
+        self.link, self.call, self._data = link, call, data
+        self._source, self._target = source, target
         self.result = b""
 
     def data(self) -> bytes:
-        return self.source if isinstance(self.source, bytes) else ctypes.string_at(*self.source)
+        """What the rank brings; NcclError where a buffer was freed since the call."""
+        for place in (self._source, self._target):
+            if place and (_ownership.find(place[0]) or (0, 0))[1] < place[1]:
+                raise failure(
+                    4,
+                    f"{self.call}: an array was deleted before groupEnd(); keep it in a variable",
+                )
+        return ctypes.string_at(*self._source) if self._source else self._data
 
     def finish(self, result: bytes) -> None:
         self.result = result
-        if self.target and result:
-            ctypes.memmove(self.target, result, len(result))
+        if self._target and result:
+            ctypes.memmove(self._target[0], result, len(result))
 
 
 def _perform(queue: list[_Work]) -> None:
     """Bring the data of all ranks in the queue before waiting for any of them."""
     _threads.add(threading.current_thread())
-    links = list(dict.fromkeys(work.link for work in queue))
+    data = [work.data() for work in queue]
     error = None
     posted = []
-    for link in links:
+    for link in dict.fromkeys(work.link for work in queue):
+        mine = [(w.call, d) for w, d in zip(queue, data, strict=True) if w.link is link]
         try:
-            link.post([(work.call, work.data()) for work in queue if work.link is link])
+            link.post(mine)
             posted.append(link)
         except NcclError as new:
             error = error or new
@@ -160,7 +172,7 @@ class NcclCommunicator:
         self._link = wire.link(name, rank)
         device = str(self._device).encode()
         try:
-            _submit(_Work(self._link, Call("join", size), device, 0))
+            _submit(_Work(self._link, Call("join", size), device))
         except NcclError:
             self.abort()
             raise
@@ -243,7 +255,7 @@ class NcclCommunicator:
         """
         if getattr(_local, "depth", 0):
             raise not_covered("NcclCommunicator.commSplit inside a group")
-        work = _Work(self._alive(), Call("split"), json.dumps([color, key]).encode(), 0)
+        work = _Work(self._alive(), Call("split"), json.dumps([color, key]).encode())
         _perform([work])
         if not work.result:
             return None
@@ -254,7 +266,7 @@ class NcclCommunicator:
 
     def _barrier(self) -> None:
         """Wait for all ranks."""
-        _perform([_Work(self._alive(), Call("barrier"), b"", 0)])
+        _perform([_Work(self._alive(), Call("barrier"))])
 
     def allReduce(
         self, sendbuf: int, recvbuf: int, count: int, datatype: int, op: int, stream: int
@@ -330,13 +342,13 @@ class NcclCommunicator:
         call = Call(kind, int(count), dtype.name, operation, -1 if peer is None else int(peer))
         sizes = [int(count) * n * dtype.itemsize for n in times]
         self._check_stream(kind, stream_ptr)
-        given: tuple[int, int] | bytes = b""
-        if source is not None:
-            self._check_buffer(call, "sendbuf", source, sizes[0])
-            given = (int(source), sizes[0]) if sizes[0] else b""
-        if target is not None:
-            self._check_buffer(call, "recvbuf", target, sizes[1])
-        _submit(_Work(link, call, given, int(target or 0)))
+        places = [
+            self._buffer(call, name, address, size)
+            for name, address, size in zip(
+                ("sendbuf", "recvbuf"), (source, target), sizes, strict=True
+            )
+        ]
+        _submit(_Work(link, call, b"", *places))
 
     def _check_stream(self, kind: str, ptr: int) -> None:
         used = stream.by_pointer(_integer(ptr, "stream"))
@@ -349,10 +361,12 @@ class NcclCommunicator:
         if used._capture is not None:
             raise not_covered("a call of NCCL inside a graph's capture")
 
-    def _check_buffer(self, call: Call, name: str, address: int, size: int) -> None:
-        if not size:
-            return
-        found = _ownership.find(_integer(address, name))
+    def _buffer(self, call: Call, name: str, address, size: int) -> tuple[int, int] | None:
+        """Address and size of a buffer that is where it should be; None where there is none."""
+        if address is None or not size:
+            return None
+        address = _integer(address, name)
+        found = _ownership.find(address)
         if found is None:
             raise _refuse(4, f"{call}: {name} is no device memory; pass array.data.ptr")
         device, room = found
@@ -363,10 +377,9 @@ class NcclCommunicator:
                 f"{self._device}. Make the array inside `with cupy.cuda.Device({self._device}):`",
             )
         if room < size:
-            raise _refuse(
-                4,
-                f"{call}: {name} needs {size} bytes, and {room} are there. A count is in elements",
-            )
+            note = f"{name} needs {size} bytes, and {room} are there. A count is in elements"
+            raise _refuse(4, f"{call}: {note}")
+        return address, size
 
 
 def _integer(value, name: str) -> int:

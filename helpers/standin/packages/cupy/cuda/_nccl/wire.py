@@ -14,6 +14,7 @@ import socket
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -25,6 +26,8 @@ _ENDED = "its process has ended"
 
 _hubs: dict[bytes, tuple[int, Hub]] = {}  # by id, with the process: a fork has hubs of its own
 _listeners: dict[bytes, socket.socket] = {}
+_remotes: weakref.WeakSet[Remote] = weakref.WeakSet()
+_ordered: set[int] = set()  # processes that will call _end
 _lock = threading.Lock()
 
 
@@ -50,12 +53,10 @@ def open_hub(host: str, port: int, word: str) -> bytes:
             f"Cannot listen at {host}, port {port} ({error.strerror}). Another program, or an "
             "earlier run of this one, may use it: give another port"
         ) from None
+    _end_in_order()
     name = named_id(host, listener.getsockname()[1], word)
     hub = Hub(new_id)
     with _lock:
-        if not any(pid == os.getpid() for pid, _ in _hubs.values()):
-            # Runs at the end of a program, and of a process that multiprocessing has started.
-            multiprocessing.util.Finalize(None, _end, exitpriority=0)
         _hubs[name] = os.getpid(), hub
         _listeners[name] = listener
     threading.Thread(target=_accept, args=(listener, name, hub), daemon=True).start()
@@ -146,7 +147,8 @@ def _serve(connection: socket.socket, name: bytes, hub: Hub) -> None:
                 _send(connection, {}, answer)
     if joined:
         hub.leave(rank, why)
-        _forget_if_empty(name, hub)
+        if hub.is_empty():
+            _forget(name, hub)
 
 
 def _close_if_full(name: bytes, hub: Hub) -> None:
@@ -154,9 +156,7 @@ def _close_if_full(name: bytes, hub: Hub) -> None:
         close_listener(name)
 
 
-def _forget_if_empty(name: bytes, hub: Hub) -> None:
-    if not hub.is_empty():
-        return
+def _forget(name: bytes, hub: Hub) -> None:
     with _lock:
         if _hubs.get(name, (0, None))[1] is hub:
             del _hubs[name]
@@ -188,9 +188,9 @@ class Local:
     def leave(self, why: str) -> None:
         if self._joined and self._pid == os.getpid():  # a fork has a copy of this link
             self._hub.leave(self.rank, why)
-            if not self._hub.is_full():  # and will never be
+            if self._hub.is_empty() or not self._hub.is_full():  # and will never be
                 close_listener(self._name)
-            _forget_if_empty(self._name, self._hub)
+                _forget(self._name, self._hub)
 
 
 class Remote:
@@ -199,6 +199,7 @@ class Remote:
     def __init__(self, name: bytes, rank: int):
         self.rank = rank
         self._pid = os.getpid()
+        _end_in_order()
         try:
             host, port, _ = name.rstrip(b"\0").decode().split(" ")
             address = host, int(port)
@@ -207,6 +208,7 @@ class Remote:
         self._connection = self._connect(address)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._speak(_send, {"id": name.hex(), "rank": rank})
+        _remotes.add(self)
 
     def _connect(self, address: tuple[str, int]) -> socket.socket:
         """Try until the other process listens."""
@@ -257,8 +259,17 @@ class Remote:
 Link = Local | Remote
 
 
+def _end_in_order() -> None:
+    """See that ``_end`` runs when the program ends, or a process that multiprocessing started."""
+    if os.getpid() not in _ordered:
+        _ordered.add(os.getpid())
+        multiprocessing.util.Finalize(None, _end, exitpriority=0)
+
+
 def _end() -> None:
     """When this process ends: its own ranks leave, and the hub stays until the others have left."""
+    for remote in list(_remotes):
+        remote.leave(_ENDED)
     for name, (pid, hub) in list(_hubs.items()):
         if pid != os.getpid():
             continue
