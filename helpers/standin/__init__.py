@@ -30,13 +30,13 @@ COVERED = {
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
     "Device": "logical devices, streams, events, graph capture, memory pools, "
-    "cupyx.profiler.benchmark, cupyx.scatter_add",
+    "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add",
 }
 NOT_COVERED = {
     "Speed": "nothing that is timed here says anything about a GPU",
     "Data races": "threads run one after another, so a race gives the right answer",
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
-    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
+    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Functions": "vectorize, poly1d, cupy.polynomial",
