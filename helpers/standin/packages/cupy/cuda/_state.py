@@ -18,6 +18,7 @@ _TEXT = {
         "peer access is not supported between these two devices",
     ),
     400: ("cudaErrorInvalidResourceHandle", "invalid resource handle"),
+    401: ("cudaErrorIllegalState", "the operation cannot be performed in the present state"),
     600: ("cudaErrorNotReady", "device not ready"),
     700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
     704: ("cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"),
@@ -30,7 +31,27 @@ _TEXT = {
         "cudaErrorStreamCaptureInvalidated",
         "operation failed due to a previous error during capture",
     ),
+    902: (
+        "cudaErrorStreamCaptureMerge",
+        "operation would result in a merge of separate capture sequences",
+    ),
+    903: (
+        "cudaErrorStreamCaptureUnmatched",
+        "capture was not ended in the same stream as it began",
+    ),
     904: ("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
+    905: (
+        "cudaErrorStreamCaptureIsolation",
+        "dependency created on uncaptured work in another stream",
+    ),
+    906: (
+        "cudaErrorStreamCaptureImplicit",
+        "operation would make the legacy stream depend on a capturing blocking stream",
+    ),
+    907: (
+        "cudaErrorCapturedEvent",
+        "operation not permitted on an event last recorded in a capturing stream",
+    ),
 }
 
 _local = threading.local()

@@ -95,11 +95,5 @@ def from_pointer(ptr: int) -> Device:
     return Device(runtime.pointerGetAttributes(ptr).device)
 
 
-_NOT_COVERED = (
-    "Handle get_cublas_handle get_cusolver_handle get_cusolver_sp_handle get_cusparse_handle "
-    "get_cutensor_handle"
-).split()
-
-
 def __getattr__(name: str):
-    raise missing("cupy.cuda.device", name, _NOT_COVERED)
+    raise missing("cupy.cuda.device", name)

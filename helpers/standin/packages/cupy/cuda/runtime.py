@@ -15,7 +15,9 @@ from cupy.cuda._state import (  # noqa: F401
     getDeviceCount,
     setDevice,
 )
-from helpers.standin import missing, not_covered
+from cupy.cuda.stream import by_pointer, refuse_while_capturing, submit
+from cupy.cuda.stream import synchronize_device as deviceSynchronize  # noqa: F401
+from helpers.standin import missing
 
 is_hip = False
 
@@ -78,12 +80,6 @@ def memGetInfo() -> tuple[int, int]:
     return memory_info(getDevice())
 
 
-def deviceSynchronize() -> None:
-    from cupy.cuda import stream
-
-    stream.refuse_while_capturing()
-
-
 # One device and another's memory
 
 
@@ -129,13 +125,11 @@ def _check_range(address: int, size: int, device: int | None = None) -> None:
 
 
 def _copy(dst: int, src: int, size: int, stream_ptr: int | None) -> None:
-    from cupy.cuda import stream
-
     if stream_ptr is None:
-        stream.refuse_while_capturing()
+        refuse_while_capturing("synchronous API calls")
         ctypes.memmove(dst, src, size)
     else:
-        stream.submit(lambda: ctypes.memmove(dst, src, size), stream.by_pointer(stream_ptr))
+        submit(lambda: ctypes.memmove(dst, src, size), by_pointer(stream_ptr))
 
 
 def memcpy(dst: int, src: int, size: int, kind: int) -> None:
@@ -212,34 +206,9 @@ def profilerStart() -> None:
 
 profilerStop = profilerStart
 
-_NOT_COVERED = """
-    MemPoolProps check_status createSurfaceObject createTextureObject destroySurfaceObject
-    destroyTextureObject deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
-    deviceSetMemPool eventBlockingSync eventCreate eventCreateWithFlags eventDefault eventDestroy
-    eventDisableTiming eventElapsedTime eventInterprocess eventQuery eventRecord eventSynchronize
-    free freeArray freeAsync freeHost graphDebugDotPrint graphDestroy graphExecDestroy
-    graphInstantiate graphLaunch graphUpload hostAlloc hostAllocDefault hostAllocMapped
-    hostAllocPortable hostAllocWriteCombined hostRegister hostUnregister ipcCloseMemHandle
-    ipcGetEventHandle ipcGetMemHandle ipcOpenEventHandle ipcOpenMemHandle launchHostFunc malloc
-    malloc3DArray mallocArray mallocAsync mallocFromPoolAsync mallocManaged memAdvise memPoolCreate
-    memPoolDestroy memPoolGetAttribute memPoolSetAttribute memPoolTrimTo memPrefetchAsync memcpy2D
-    memcpy2DAsync memcpy2DFromArray memcpy2DFromArrayAsync memcpy2DToArray memcpy2DToArrayAsync
-    memcpy3D memcpy3DAsync memset memsetAsync streamAddCallback streamBeginCapture
-    streamCaptureStatusActive streamCaptureStatusInvalidated streamCaptureStatusNone streamCreate
-    streamCreateWithFlags streamCreateWithPriority streamDefault streamDestroy streamEndCapture
-    streamGetFlags streamGetPriority streamIsCapturing streamLegacy streamNonBlocking
-    streamPerThread streamQuery streamSynchronize streamWaitEvent
-""".split()
-_CONSTANTS = (
-    r"CUDA_[CR]_\w+|cuda(AddressMode|Array|ChannelFormat|CpuDevice|DevAttr|FilterMode"
-    r"|GraphDebugDotFlags|InvalidDevice|IpcMem|Limit|Mem|ReadMode|ResourceType)\w+"
-)
-
 
 def __getattr__(name: str):
     attribute = _card.ATTRIBUTES.get(name.removeprefix("cudaDevAttr"))
     if name.startswith("cudaDevAttr") and attribute is not None:
         return attribute[0]
-    if re.fullmatch(_CONSTANTS, name):
-        raise not_covered(f"cupy.cuda.runtime.{name}")
-    raise missing("cupy.cuda.runtime", name, _NOT_COVERED)
+    raise missing("cupy.cuda.runtime", name)
