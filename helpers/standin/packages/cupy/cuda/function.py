@@ -116,11 +116,11 @@ class Function:
         elif grid[0] > MAX_GRID[0] or grid[1] > MAX_GRID[1] or grid[2] > MAX_GRID[2]:
             why = f"a grid of {grid}; the limit in each direction is {MAX_GRID}"
         elif not 0 <= shared_mem <= self._dynamic_limit():
+            most = _card.shared_limit() - self.shared_size
             why = (
                 f"{shared_mem} bytes of dynamic shared memory beside {self.shared_size} of fixed "
                 f"size; the limit is {self._dynamic_limit()} unless its "
-                f"max_dynamic_shared_size_bytes is raised (to {_card.shared_limit() - self.shared_size} at "
-                "most)"
+                f"max_dynamic_shared_size_bytes is raised (to {most} at most)"
             )
         else:
             return
