@@ -30,7 +30,7 @@ typedef jmp_buf Context;
 #define RESUME(context) _longjmp(context, 1)
 #endif
 
-enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, SPINS, RETURNED };
+enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, AT_MASK, SPINS, RETURNED };
 
 const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
 const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
@@ -211,6 +211,22 @@ void enter_block(unsigned next) {
     leave(STANDIN_DIVERGED);
 }
 
+// Lanes that ask who is here with them are answered when no lane of their warp can go on: each learns
+// of those that ask in the same line. `own` and `own_lines` are of the warp's lanes.
+void *answer_masks(unsigned char *own, const int *own_lines, unsigned lanes, StandinWarp &warp) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+        if (own[lane] != AT_MASK) continue;
+        warp.result[lane] = 0;
+        for (unsigned other = 0; other < lanes; ++other)
+            if (own[other] == AT_MASK && own_lines[other] == own_lines[lane])
+                warp.result[lane] |= 1ull << other;
+    }
+    void *first = memchr(own, AT_MASK, lanes);
+    for (unsigned lane = 0; lane < lanes; ++lane)
+        if (own[lane] == AT_MASK) own[lane] = READY;
+    return first;
+}
+
 // The next fiber to run: of this warp if one is ready, as their stacks are still in the cache, else of
 // this block, else of the next block that has one.
 unsigned next_fiber() {
@@ -218,7 +234,11 @@ unsigned next_fiber() {
     unsigned after = current - current_block * block_threads + 1;
     if (after % 32 && after < block_threads && own[after] == READY) return current + 1;
     unsigned warp = (after - 1) / 32 * 32, rest = block_threads - warp;
-    void *found = memchr(own + warp, READY, rest < 32 ? rest : 32);
+    if (rest > 32) rest = 32;
+    void *found = memchr(own + warp, READY, rest);
+    if (!found && memchr(own + warp, AT_MASK, rest))
+        found = answer_masks(own + warp, lines + current_block * block_threads + warp, rest,
+                             warps[current_block * block_warps + warp / 32]);
     if (!found) found = memchr(own + after, READY, block_threads - after);
     if (!found) found = memchr(own, READY, after);
     if (found) return (unsigned char *)found - states;
@@ -399,11 +419,14 @@ unsigned long long standin_exchange(unsigned mask, unsigned long long value, int
     return warp.result[lane];
 }
 
-// The lanes the warp began with. Which of them run together at this moment is for a GPU to say; code
-// that depends on it within a branch then meets the error for divergence.
-unsigned standin_active_lanes() {
+// The lanes of the warp that have come to this line by the time none of them can go on.
+unsigned standin_active_lanes(int line) {
     need_fibers();
-    return first_lanes(standin_here.index / 32);
+    lines[current] = line;
+    states[current] = AT_MASK;
+    wait();
+    return (unsigned)warps[current_block * block_warps + standin_here.index / 32]
+        .result[standin_here.index % 32];
 }
 
 // A thread goes round a loop that may be waiting for another thread: let the others run.
