@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from helpers.standin.engine import ptx
 from helpers.standin.engine.errors import CompileError
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
@@ -25,15 +26,19 @@ CUPY_HEADERS = {
 HEADERS = {
     **CUPY_HEADERS,
     "cooperative_groups.h": "cooperative_groups.h",
+    "cooperative_groups/memcpy_async.h": "cooperative_groups.h",
     "cooperative_groups/reduce.h": "cooperative_groups.h",
-    "cuda_fp16.h": "float16.h",
+    "cooperative_groups/scan.h": "cooperative_groups.h",
+    "cuda_fp16.h": "half.h",
+    "cuda_pipeline.h": "pipeline.h",
+    "cuda_pipeline_primitives.h": "pipeline.h",
     "cuda_runtime.h": None,
     "math_constants.h": "math_constants.h",
+    "mma.h": "wmma.h",
 }
 UNSUPPORTED = (
-    (r"\basm\b|\b__asm__\b", "inline PTX (asm)"),
     (r"<<<", "dynamic parallelism (<<<...>>>)"),
-    (r"\bwmma\s*::|\bnvcuda\s*::", "tensor cores (nvcuda::wmma)"),
+    (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
     (r"\bcuda\s*::", "libcu++ (cuda::...)"),
     (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
     (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
@@ -46,10 +51,6 @@ _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, 
 SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
 SPIN_MACRO = "#define while(...) while (standin_spin(), (__VA_ARGS__))"
 
-_LEXEME = re.compile(
-    r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-    re.DOTALL,
-)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _EXTERN_C = re.compile(r'\bextern\s+"C"')
 _SHARED_ARRAY = re.compile(
@@ -80,11 +81,11 @@ def _blank(match: re.Match) -> str:
 
 
 def _without_comments(source: str) -> str:
-    return _LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
+    return ptx.LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
 
 
 def _without_strings(code: str) -> str:
-    return _LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
+    return ptx.LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
 
 
 def _c_linkage_blocks(code: str, bare: str) -> list[tuple[int, int]]:
@@ -174,6 +175,23 @@ def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str
     return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
 
 
+def _inline_ptx(code: str, bare: str, name: str) -> tuple[str, str, bool]:
+    """``code`` and ``bare`` with asm as C++, and whether there was any."""
+    try:
+        translated = ptx.translate(code, bare)
+    except ptx.Refused as refused:
+        line = bare.count("\n", 0, refused.position) + 1
+        covered = "".join(f"\n  {instruction}" for instruction in ptx.COVERED)
+        why = f" ({refused.why})" if refused.why else ""
+        raise NotImplementedError(
+            f"{name}.cu({line}): the CPU stand-in does not cover this inline PTX (asm): "
+            f"{refused}{why}; it needs a GPU. Covered are{covered}"
+        ) from None
+    if translated == code:
+        return code, bare, False
+    return translated, _without_strings(translated), True
+
+
 def _shared_array(match: re.Match) -> str:
     kind = re.sub(
         r"\b(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)|\bvolatile\b",
@@ -211,6 +229,7 @@ def translate(
     """
     code = _without_comments(source)
     bare = _without_strings(code)
+    code, bare, tensor = _inline_ptx(code, bare, name)
     for pattern, what in UNSUPPORTED:
         if match := re.search(pattern, bare):
             line = bare.count("\n", 0, match.start()) + 1
@@ -229,6 +248,7 @@ def translate(
     code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)
 
     entries = [*kernels, *(e for e in expressions if e not in kernels)]
+    hoisted += ["tensor.h"] if tensor else []
     lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
     lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
