@@ -24,6 +24,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.standin.engine import uncovered
 from helpers.standin.engine.errors import CompileError
 
 SHIM = Path(__file__).with_name("shim")
@@ -221,6 +222,7 @@ def build(
 
     Raises:
         CompileError: the source is rejected; ``str()`` has the messages.
+        NotImplementedError: it names something of CUDA's that the shim lacks.
         RuntimeError: there is no compiler.
     """
     with _lock:
@@ -232,7 +234,8 @@ def build(
         if not path.exists():
             arguments = [*flags, *_include_shim(parsed.arguments[0], pch), "-x", "c++"]
             if message := _make(path, arguments, text):
-                raise CompileError(readable(message, name))
+                message = readable(message, name)
+                raise uncovered.in_message(message) or CompileError(message)
         return ctypes.CDLL(str(path))
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from helpers.standin.engine import ptx
+from helpers.standin.engine import ptx, uncovered
 from helpers.standin.engine.errors import CompileError
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
@@ -114,7 +114,7 @@ def _kernels(
     code: str, bare: str, blocks: list[tuple[int, int]]
 ) -> tuple[list[str], dict[str, int]]:
     """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds."""
-    names, bounds = [], {}
+    names, found = [], {}
     for match in _KERNEL.finditer(bare):
         start = max(bare.rfind(c, 0, match.start()) for c in ";{}") + 1
         prefix = code[start : match.start()]
@@ -123,9 +123,11 @@ def _kernels(
             continue
         if match[1] not in names:
             names.append(match[1])
-        if bound := _BOUNDS.search(bare[start : match.end()]):
-            bounds[match[1]] = int(bound[1])
-    return names, bounds
+        bound = _BOUNDS.search(bare[start : match.end()])
+        found.setdefault(match[1], set()).add(int(bound[1]) if bound else None)
+    # Versions between which #if chooses may differ in their bounds: then none is sure.
+    bounds = {name: values.pop() for name, values in found.items() if len(values) == 1}
+    return names, {name: bound for name, bound in bounds.items() if bound}
 
 
 def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
@@ -153,8 +155,8 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
 def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str, list[str]]:
     """``code`` without the includes the shim answers, and the shim's headers to put before it.
 
-    Raises CompileError, as NVRTC words it, for a header that neither CUDA nor CuPy nor the
-    reader offers; ``name`` is what the message calls the code.
+    ``name`` is what messages call the code. Raises NotImplementedError for a header of CUDA's that
+    the shim lacks, and CompileError, as NVRTC words it, for one that nobody offers.
     """
     wanted: list[str] = []
 
@@ -166,6 +168,8 @@ def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str
         if any(Path(folder, header).is_file() for folder in include_folders):
             return match[0]
         line = code.count("\n", 0, match.start()) + 1
+        if uncovered.is_header(header):
+            raise uncovered.refusal(f"{name}({line})", f"the header <{header}>")
         raise CompileError(
             f'{name}({line}): catastrophic error: could not open source file "{header}"\n\n'
             f'1 catastrophic error detected in the compilation of "{name}".\n'

@@ -58,6 +58,8 @@ struct alignas(4) __half2 {
 };
 typedef __half half;
 typedef __half2 half2;
+typedef __half nv_half;
+typedef __half2 nv_half2;
 
 inline double standin_wide(__half x) { return (float)x; }
 inline __half standin_half(double x) { return __half(x); }

@@ -142,6 +142,8 @@ inline unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
 inline unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
 inline long long llmin(long long x, long long y) { return min(x, y); }
 inline long long llmax(long long x, long long y) { return max(x, y); }
+inline unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+inline unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
 // Fast versions on a GPU; more accurate here.
 inline float __expf(float x) { return expf(x); }
@@ -157,6 +159,8 @@ inline float __tanhf(float x) { return tanhf(x); }
 inline void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
+inline double fdivide(double x, double y) { return x / y; }
+inline float fdivide(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 
@@ -198,9 +202,11 @@ STANDIN_CONVERSIONS(double, double, ull, unsigned long long)
 inline float __int2float_rn(int x) { return (float)x; }
 inline float __uint2float_rn(unsigned int x) { return (float)x; }
 inline float __ll2float_rn(long long x) { return (float)x; }
+inline float __ull2float_rn(unsigned long long x) { return (float)x; }
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned int x) { return x; }
 inline double __ll2double_rn(long long x) { return (double)x; }
+inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 inline float __double2float_rn(double x) { return (float)x; }
 
 template <class To, class From>
