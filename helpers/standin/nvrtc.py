@@ -68,7 +68,7 @@ def _include_options(source: str) -> list[str]:
     options = []
     for header in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', source, re.MULTILINE):
         if header in CUPY_HEADERS or not re.match(
-            r"cooperative_groups|cuda_fp16|math_constants", header
+            r"cooperative_groups|cuda_(fp16|pipeline)|math_constants", header
         ):
             continue
         folder = include_folder(header)

@@ -42,11 +42,16 @@ if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
 # By family: an index outside an array of fixed size (a shared tile, a local array) stops the
 # kernel; messages without pictures; zig need not build its C++ library, which nothing uses.
-_CLANG = ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds", "-fno-caret-diagnostics"]
+_CLANG = [
+    "-fsanitize=array-bounds,float-cast-overflow",
+    "-fsanitize-trap=array-bounds",
+    "-fno-sanitize-recover=float-cast-overflow",
+    "-fno-caret-diagnostics",
+]
 FAMILY_FLAGS = {
     "gcc": [
-        "-fsanitize=bounds",
-        "-fsanitize-undefined-trap-on-error",
+        "-fsanitize=bounds,float-cast-overflow",
+        "-fno-sanitize-recover=bounds,float-cast-overflow",
         "-fno-diagnostics-show-caret",
     ],
     "clang": _CLANG,

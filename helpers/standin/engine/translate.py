@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from helpers.standin.engine import ptx, uncovered
+from helpers.standin.engine import casts, ptx, uncovered
 from helpers.standin.engine.errors import CompileError
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
@@ -234,6 +234,8 @@ def translate(
     code = _without_comments(source)
     bare = _without_strings(code)
     code, bare, tensor = _inline_ptx(code, bare, name)
+    code = casts.translate(code, bare)
+    bare = _without_strings(code)
     for pattern, what in UNSUPPORTED:
         if match := re.search(pattern, bare):
             line = bare.count("\n", 0, match.start()) + 1

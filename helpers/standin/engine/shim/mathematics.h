@@ -70,10 +70,12 @@ inline float y1f(float x) { return (float)y1((double)x); }
 inline double pow(double x, int n) { return pow(x, (double)n); }
 inline float pow(float x, int n) { return powf(x, (float)n); }
 
+template <class I>
+constexpr I standin_to_integer(double x);
 // sin and cos of pi x, exact at multiples of a half.
 inline double standin_half_turns(double x, int &quarter) {
     x = x - 2 * floor(x / 2);
-    quarter = (int)rint(2 * x);
+    quarter = standin_to_integer<int>(rint(2 * x));
     return 3.14159265358979323846 * (x - 0.5 * quarter);
 }
 inline double standin_sinpi(double x, int shift) {
@@ -179,12 +181,30 @@ inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
 // Conversions: rn to nearest, rz towards zero, rd down, ru up; beyond the range to its end, NaN to 0.
 template <class I>
-inline I standin_to_integer(double x) {
+constexpr I standin_to_integer(double x) {
     const I lowest = (I)-1 < 0 ? (I)((I)1 << (8 * sizeof(I) - 1)) : 0, highest = (I)~lowest;
     if (x != x) return 0;
     if (x <= (double)lowest) return lowest;
     if (x >= (double)highest) return highest;
     return (I)x;
+}
+// The operand of a cast to I. As a GPU does it, a number becomes an integer of at least 32 bits first.
+template <class I>
+constexpr auto standin_fits(double x) {
+    if constexpr (sizeof(I) == 8)
+        return standin_to_integer<I>(x);
+    else if constexpr ((I)-1 < 0)
+        return standin_to_integer<int>(x);
+    else
+        return standin_to_integer<unsigned int>(x);
+}
+template <class I>
+constexpr auto standin_fits(float x) {
+    return standin_fits<I>((double)x);
+}
+template <class I, class T>
+constexpr T standin_fits(T x) {
+    return x;
 }
 #define STANDIN_CONVERSIONS(from, type, to, integer)                                                \
     inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>(rint(x)); }    \

@@ -23,6 +23,7 @@
 #include "arena.h"
 #include "faults.h"
 #include "fibers.h"
+#include "float_cast.h"
 #include "runtime.h"
 
 StandinHere standin_here;
@@ -145,6 +146,16 @@ const char *standin_output(size_t *length) {
 }
 
 // ---- called from kernels -------------------------------------------------------------------------
+
+extern "C" void __ubsan_handle_out_of_bounds_abort(void *data, void *index) {
+    struct Data {
+        const char *file;
+        unsigned int line, column;
+    } *where = (Data *)data;
+    standin_fail(STANDIN_FAULT,
+                 "line %u: an index outside an array of fixed size (shared or local): %lld", where->line,
+                 (long long)index);
+}
 
 int standin_printf(const char *format, ...) {
     va_list list, again;

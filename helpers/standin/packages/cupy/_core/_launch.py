@@ -18,7 +18,7 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.function import check_memory, guarded
 from cupy.cuda.stream import submit
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import casts, compiler, translate
 from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
@@ -163,7 +163,7 @@ def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.n
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     try:
-        library = compiler.build(source, options=options, name=name)
+        library = compiler.build(casts.translate_text(source), options=options, name=name)
     except CompileError as error:
         raise CompileException(str(error), source, name, tuple(options)) from None
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
