@@ -141,7 +141,7 @@ def test_shared_addresses():
         ('asm("cp.async.ca.shared.global [%0+4], [%1], 8;" :: "r"(p), "l"(x));', "destination is 4"),
     ],
 )
-def test_what_the_hardware_does_not_copy(copy, message):
+def test_what_the_hardware_does_not_copy(copy, message, only_the_standin):
     source = f"""{HEAD}extern "C" __global__ void k(const float *x) {{
     __shared__ __align__(16) float s[8];
     unsigned p = (unsigned)__cvta_generic_to_shared(s);

@@ -169,7 +169,7 @@ def test_sums_are_cut_and_not_rounded(kind):
 def test_long_sums_drift_towards_zero():
     """One accumulator for 4,096 terms in [0, 1): the error is a bias, far above float32's.
 
-    The full product by three such sums was measured at 8.1e-5 on an H200.
+    With three products of this size in each accumulator an H200 was measured to be 8.1e-5 off.
     """
     a, b = RNG.random((16, 4096)).astype("f4"), RNG.random((4096, 8)).astype("f4")
     a, b = ((x.view("u4") & 0xFFFFE000).view("f4") for x in (a, b))
@@ -194,7 +194,7 @@ extern "C" __global__ void k(const float *A, const float *B, float *D) {
     exact = a.astype("f8") @ b.astype("f8")
     error = (d.get() - exact) / exact
     assert (error < 0).all()
-    assert 6e-5 < -error.mean() < 1e-4
+    assert abs(-3 * error.mean() - 8.1e-5) < 0.3e-5
 
 
 @pytest.mark.parametrize("kind", ["tf32", "f16"])
@@ -232,9 +232,10 @@ extern "C" __global__ void k(const float *x, float *out) {
 def test_lanes_that_miss_a_product():
     body = multiply_source("f64", 8, 4).replace("asm volatile", "if (lane != 7) asm volatile")
     arrays = [cp.zeros(n) for n in (32, 32, 64, 64)]
-    with pytest.raises(RuntimeError, match="1 thread have|1 threads? have returned|wait at a warp"):
+    message = r"line \d+: a product by tensor cores needs all 32 lanes"
+    with pytest.raises(RuntimeError, match=message):
         cp.RawKernel(body, "k")((1,), (32,), arrays)
-    with pytest.raises(RuntimeError, match=r"line \d+: a product by tensor cores needs all 32 lanes"):
+    with pytest.raises(RuntimeError, match=message):
         cp.RawKernel(multiply_source("f64", 8, 4), "k")((1,), (24,), arrays)
 
 
@@ -277,4 +278,4 @@ FENCE; }
     body = text.split('#line 1 "k.cu"\n')[1].split('\n#line 1 "entries"')[0]
     assert body.count("\n") == source.count("\n")
     assert body.splitlines()[8] == "FENCE; }"
-    assert "asm" not in body
+    assert "asm volatile" not in body
