@@ -165,7 +165,9 @@ def test_partitions():
 
 def test_a_group_whose_kind_is_a_parameter():
     """thread_group takes a block, a tile or a part of one."""
-    before = HEAD + """
+    before = (
+        HEAD
+        + """
 __device__ int sum(cg::thread_group g, int *s, int value) {
     int rank = g.thread_rank();
     for (int live = g.size() / 2; live > 0; live /= 2) {
@@ -177,6 +179,7 @@ __device__ int sum(cg::thread_group g, int *s, int value) {
     return value;
 }
 """
+    )
     x, out = RNG.integers(0, 99, 64).astype("i4"), cp.zeros((2, 64), "i4")
     body = """
     __shared__ int s[64];

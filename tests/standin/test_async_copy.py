@@ -134,11 +134,23 @@ def test_shared_addresses():
     [
         ("__pipeline_memcpy_async(s, x, 12);", "copy of 12 bytes; it moves 4, 8 or 16"),
         ("__pipeline_memcpy_async(s, x + 1, 16);", "the source is 4 bytes past a multiple of 16"),
-        ("__pipeline_memcpy_async(s + 1, x, 8);", "the destination is 4 bytes past a multiple of 8"),
+        (
+            "__pipeline_memcpy_async(s + 1, x, 8);",
+            "the destination is 4 bytes past a multiple of 8",
+        ),
         ("__pipeline_memcpy_async(s, x, 4, 8);", "copy of 4 bytes cannot fill 8"),
-        ('asm("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(p), "l"(x));', "cp.async.cg moves 16"),
-        ('asm("cp.async.ca.shared.global [%0], [%1], 8, 12;" :: "r"(p), "l"(x));', "cannot read 12"),
-        ('asm("cp.async.ca.shared.global [%0+4], [%1], 8;" :: "r"(p), "l"(x));', "destination is 4"),
+        (
+            'asm("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(p), "l"(x));',
+            "cp.async.cg moves 16",
+        ),
+        (
+            'asm("cp.async.ca.shared.global [%0], [%1], 8, 12;" :: "r"(p), "l"(x));',
+            "cannot read 12",
+        ),
+        (
+            'asm("cp.async.ca.shared.global [%0+4], [%1], 8;" :: "r"(p), "l"(x));',
+            "destination is 4",
+        ),
     ],
 )
 def test_what_the_hardware_does_not_copy(copy, message, only_the_standin):

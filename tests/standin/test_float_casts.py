@@ -48,7 +48,9 @@ def test_casts_saturate(real, dtype, form):
 
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_intrinsics_saturate(real):
-    x = np.array([v + s for v in VALUES for s in (0, 0.5, -0.25)], "f4" if real == "float" else "f8")
+    x = np.array(
+        [v + s for v in VALUES for s in (0, 0.5, -0.25)], "f4" if real == "float" else "f8"
+    )
     ways = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
     to = {"int": "i4", "uint": "u4", "ll": "i8", "ull": "u8"}
     names = {"uint": "unsigned", "ll": "long long", "ull": "unsigned long long", "int": "int"}
@@ -64,7 +66,9 @@ def test_intrinsics_saturate(real):
         np.testing.assert_array_equal(o.get(), clamped(ways[way](x), to[name]), err_msg=call)
 
 
-@pytest.mark.parametrize("statement", ["int y = x[0]; o[0] = y;", "o[0] = x[0];", "o[(T)x[0]] = 1;"])
+@pytest.mark.parametrize(
+    "statement", ["int y = x[0]; o[0] = y;", "o[0] = x[0];", "o[(T)x[0]] = 1;"]
+)
 def test_what_is_no_cast_is_an_error_out_of_range(statement):
     source = f"""typedef int T;
 extern "C" __global__ void k(const float *x, int *o) {{
@@ -97,7 +101,7 @@ TEXTS = {
     "y = int(a < b ? a : b);": f"y = int({FITS}(a < b ? a : b));",
     "#define F(x) (int)x\n(y)": f"#define F(x) (int){FITS}(x)\n(y)",
     "(int)a ? (int)b : (int)c": f"(int){FITS}(a) ? (int){FITS}(b) : (int){FITS}(c)",
-    "(int)(\")\"[0])": f'(int){FITS}((")"[0]))',
+    '(int)(")"[0])': f'(int){FITS}((")"[0]))',
 }
 UNTOUCHED = [
     "void f(int);", "sizeof(int) * x", "int (*p)(int) = g;", "auto l = [](int) { return 1; };",

@@ -157,7 +157,10 @@ def test_sums_are_cut_and_not_rounded(kind):
     a[1, 0] = unit * 7 / 8
     a[2, :8] = unit / 8 * 0.998046875
     a[3, :3] = [unit, unit / 2, unit / 2]
-    a[4, 0], c[4] = -unit / 4, 1  # a number a little below 1 has a finer last place, but is cut first
+    a[4, 0], c[4] = (
+        -unit / 4,
+        1,
+    )  # a number a little below 1 has a finer last place, but is cut first
     if kind == "f16":  # these are below f16's smallest number: by way of B
         a, b = (a * 2.0**24).astype("f2"), np.full_like(b, 2.0**-24).astype("f2")
     got = multiply(kind, a, b, c)[:, 0]

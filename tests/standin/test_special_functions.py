@@ -105,7 +105,9 @@ INTEGERS = [
 def test_integers():
     stores = "\n".join(f"out[{i}] = {text};" for i, (text, _) in enumerate(INTEGERS))
     out = cp.zeros(len(INTEGERS), "i4")
-    cp.RawKernel(f'extern "C" __global__ void k(int *out) {{\n{stores}\n}}', "k")((1,), (1,), (out,))
+    cp.RawKernel(f'extern "C" __global__ void k(int *out) {{\n{stores}\n}}', "k")(
+        (1,), (1,), (out,)
+    )
     got = out.get().tolist()
     wrong = {t: g for (t, want), g in zip(INTEGERS, got, strict=True) if g != want}
     assert not wrong

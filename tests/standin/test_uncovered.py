@@ -83,7 +83,7 @@ def test_every_function_of_the_headers_is_covered_or_listed(tmp_path):
     if nvrtc.include_folder("cuda_fp16.h") is None:
         pytest.skip("NVIDIA's headers are not installed")
     files = {
-        "cuda_fp16.h": 200, "cuda_bf16.h": 200, "sm_30_intrinsics.h": 30, "sm_32_intrinsics.h": 5,
+        "cuda_fp16.h": 200, "cuda_bf16.h": 200, "sm_30_intrinsics.h": 10, "sm_32_intrinsics.h": 5,
         "sm_61_intrinsics.h": 2, "cuda_pipeline_primitives.h": 3, "cuda_awbarrier_primitives.h": 10,
     }  # fmt: skip
     names = set()

@@ -27,7 +27,9 @@ KINDS = {  # element, type in memory, of the sums, NumPy's types of both
 }
 
 
-@pytest.mark.parametrize("layouts", [("row", "row", "row"), ("col", "row", "col"), ("row", "col", "row")])
+@pytest.mark.parametrize(
+    "layouts", [("row", "row", "row"), ("col", "row", "col"), ("row", "col", "row")]
+)
 @pytest.mark.parametrize(
     "kind, m, n, k",
     [("double", 8, 8, 4), ("half", 16, 16, 16), ("half", 32, 8, 16), ("half", 8, 32, 16),

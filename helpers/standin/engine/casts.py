@@ -23,9 +23,7 @@ _ANY_CAST = re.compile(rf"\(\s*(?:{_INTEGER}|bool|float|double|[\w\s:]+\*+\s*)\s
 _CAST_BEFORE = re.compile(_ANY_CAST.pattern + "$")
 _MACRO_BEFORE = re.compile(r"#[ \t]*define[ \t]+\w+\([^()]*\)$")
 _NAME_CAST = re.compile(rf"\(\s*{_NAME}\s*\)(?=\s*[\w\"])")
-_PRIMARY = re.compile(
-    rf'"[^"\n]*"|\.?\d(?:[eEpP][+-]|[\w.])*|{_NAME}(?:\s*<[\w\s,:*]*>(?=\s*\())?'
-)
+_PRIMARY = re.compile(rf'"[^"\n]*"|\.?\d(?:[eEpP][+-]|[\w.])*|{_NAME}(?:\s*<[\w\s,:*]*>(?=\s*\())?')
 _MEMBER = re.compile(r"\s*(?:\.|->)\s*\w+|\s*\+\+|\s*--")
 _SPACE = re.compile(r"(?:\s|\\\n)*")
 

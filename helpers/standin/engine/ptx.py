@@ -135,7 +135,9 @@ def _instruction(text: str, operands: list) -> str:
         sizes = sizes if len(sizes) == 2 else sizes * 2
         only = 16 if match[1] == "cg" else 0
         to = f"standin_from_shared({addresses[0]})"
-        return f"standin_copy_async({to}, (const void *)({addresses[1]}), {', '.join(sizes)}, {only});"
+        return (
+            f"standin_copy_async({to}, (const void *)({addresses[1]}), {', '.join(sizes)}, {only});"
+        )
     if opcode in ("cp.async.commit_group", "cp.async.wait_all") and not arguments:
         return ";"
     if opcode == "cp.async.wait_group" and len(arguments) == 1:
