@@ -1,4 +1,4 @@
-"""Which lanes of a warp are together in a branch: __activemask, coalesced and partitioned groups."""
+"""Which lanes of a warp are together in a branch: __activemask, coalesced and other groups."""
 
 import cupy as cp
 import numpy as np

@@ -83,7 +83,8 @@ def test_stages():
     __pipeline_memcpy_async(s + t, x + t, 4);
     __pipeline_commit();
     for (int tile = 0; tile < 7; ++tile) {
-        if (tile < 6) __pipeline_memcpy_async(s + (tile + 1) % 2 * 32 + t, x + (tile + 1) * 32 + t, 4);
+        int next = tile + 1;
+        if (next < 7) __pipeline_memcpy_async(s + next % 2 * 32 + t, x + next * 32 + t, 4);
         __pipeline_commit();
         __pipeline_wait_prior(1);
         __syncthreads();
@@ -100,7 +101,8 @@ def test_stages():
 
 
 @pytest.mark.parametrize("group, threads", [("cg::this_thread_block()", 45),
-                                            ("cg::tiled_partition<8>(cg::this_thread_block())", 8)])  # fmt: skip
+                                            ("cg::tiled_partition<8>(cg::this_thread_block())", 8)]
+)  # fmt: skip
 def test_a_group_copies(group, threads):
     x, out = RNG.random(103).astype("f4"), cp.zeros(103, "f4")
     body = f"""__shared__ float s[103];
@@ -114,7 +116,7 @@ def test_a_group_copies(group, threads):
 
 
 def test_shared_addresses():
-    """32 bits are enough to find the memory again, static and dynamic, in a grid-wide launch too."""
+    """32 bits find the memory again, static and dynamic, in a grid-wide launch too."""
     body = """__shared__ int a[4];
     extern __shared__ int b[];
     unsigned pa = (unsigned)__cvta_generic_to_shared(a + 1), pb = __cvta_generic_to_shared(b + 2);

@@ -1,7 +1,7 @@
 """Numbers with a fraction that become integers: as a GPU does it, or an error.
 
-PTX's cvt.rzi clamps to the integer's range and turns a NaN into 0 (PTX ISA, "cvt"). NVRTC converts to
-an integer of 8 or 16 bits by way of one of 32, of which it keeps the low bits.
+PTX's cvt.rzi clamps to the integer's range and turns a NaN into 0 (PTX ISA, "cvt"). NVRTC converts
+to an integer of 8 or 16 bits by way of one of 32, of which it keeps the low bits.
 """
 
 import cupy as cp

@@ -21,7 +21,7 @@ def evaluate(texts, kinds, *arrays):
     outputs = [cp.zeros(arrays[0].size, kind[1]) for kind in kinds]
     parameters = ", ".join(f"{kind[0]} *o{n}" for n, kind in enumerate(kinds))
     inputs = ", ".join(f"const __half *in{n}" for n in range(len(arrays)))
-    declared = "".join(f"__half {name} = in{n}[i];" for n, name in zip(range(len(arrays)), "xyz"))
+    declared = "".join(f"__half {name} = in{n}[i];" for n, name in enumerate("xyz"[: len(arrays)]))
     stores = "".join(f"o{n}[i] = {text};\n" for n, text in enumerate(texts))
     source = f"""#include <cuda_fp16.h>
 extern "C" __global__ void k({inputs}, {parameters}) {{
@@ -148,8 +148,9 @@ def test_pairs():
     got = evaluate(spelled, kinds, X, Y, Z)
     for (text, oracle), result in zip(texts.items(), got, strict=True):
         low, high = result.view("f2").reshape(-1, 2).T
-        np.testing.assert_array_equal(low, wide(lambda *a: oracle(*a)[0], X, Y, Z), err_msg=text)
-        np.testing.assert_array_equal(high, wide(lambda *a: oracle(*a)[1], X, Y, Z), err_msg=text)
+        want = [wide(lambda *a, f=oracle, i=i: f(*a)[i], X, Y, Z) for i in (0, 1)]
+        np.testing.assert_array_equal(low, want[0], err_msg=text)
+        np.testing.assert_array_equal(high, want[1], err_msg=text)
 
 
 def re_pair(text):

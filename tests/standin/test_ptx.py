@@ -1,10 +1,10 @@
 """Inline PTX: products by tensor cores and asynchronous copies, and what is refused.
 
-The layouts of fragments are those of the PTX ISA ("Matrix Fragments for mma.m16n8k4" and so on). How
-tensor cores add was found by experiment (M. Fasi and others, "Numerical behavior of NVIDIA tensor
-cores", PeerJ Computer Science 7:e330; F. Khattak and M. Mikaitis, arXiv:2512.07004): products exact,
-all addends cut to a common last place, the sum cut. For compute capability 9.0 that place is two bits
-below the float's, and all of K is one sum; measured errors of whole products agree with it.
+The layouts of fragments are those of the PTX ISA ("Matrix Fragments for mma.m16n8k4" and so on).
+How tensor cores add was found by experiment (M. Fasi and others, "Numerical behavior of NVIDIA
+tensor cores", PeerJ Computer Science 7:e330; F. Khattak and M. Mikaitis, arXiv:2512.07004):
+products exact, all addends cut to a common last place, the sum cut. For compute capability 9.0 that place is
+two bits below the float's, and all of K is one sum; measured errors of whole products agree.
 """
 
 import math
@@ -45,7 +45,8 @@ def multiply_source(kind, m, k):
     )
     element = {"f64": "double", "tf32": "unsigned", "f16": "unsigned short"}[kind]
     return f"""
-extern "C" __global__ void k(const {element} *A, const {element} *B, const {number} *C, {number} *D) {{
+extern "C" __global__ void k(const {element} *A, const {element} *B, const {number} *C,
+                             {number} *D) {{
     int lane = threadIdx.x, g = lane / 4, q = lane % 4;
     {register} a[{counts["a"]}] = {{}}, b[{counts["b"]}] = {{}};
     {number} c[{counts["c"]}], d[{counts["c"]}];
@@ -134,7 +135,7 @@ def test_products(kind, m, k):
 
 
 def test_doubles_are_added_in_order_with_one_rounding_each():
-    """As a chain of fma: with 1e16 first the ones that follow it are lost, with it last they count."""
+    """A chain of fma: after 1e16 the ones that follow are lost, before it they count."""
     a, b = np.ones((16, 4)), np.zeros((4, 8))
     b[:, 0], b[:, 1] = [1e16, 1, 1, 1], [1, 1, 1, 1e16]
     got = multiply("f64", a, b, np.zeros((16, 8)))
@@ -148,7 +149,7 @@ def test_doubles_are_added_in_order_with_one_rounding_each():
 
 @pytest.mark.parametrize("kind", ["tf32", "f16"])
 def test_sums_are_cut_and_not_rounded(kind):
-    """Four times a quarter of the last place is kept (two bits more); seven eighths are lost, each."""
+    """Four times a quarter of the last place is kept (two bits more); an eighth is lost."""
     depth = 8 if kind == "tf32" else 16
     a, b = np.zeros((16, depth), "f4"), np.ones((depth, 8), "f4")
     c = np.ones((16, 8), "f4")

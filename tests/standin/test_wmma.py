@@ -1,4 +1,4 @@
-"""nvcuda::wmma: whole tiles by a warp. NVIDIA's own compiler needs a header that its wheels lack."""
+"""nvcuda::wmma: tiles of a warp. NVIDIA's own compiler needs a header that its wheels lack."""
 
 import cupy as cp
 import numpy as np
@@ -8,7 +8,8 @@ RNG = np.random.default_rng(44)
 pytestmark = pytest.mark.usefixtures("only_the_standin")
 SOURCE = """#include <mma.h>
 using namespace nvcuda;
-extern "C" __global__ void k(const IN *A, const IN *B, const OUT *C, OUT *D, int lda, int ldb, int ldc) {
+extern "C" __global__ void k(const IN *A, const IN *B, const OUT *C, OUT *D,
+                             int lda, int ldb, int ldc) {
     wmma::fragment<wmma::matrix_a, M, N, K, ELEMENT, wmma::LAYOUT_A> a;
     wmma::fragment<wmma::matrix_b, M, N, K, ELEMENT, wmma::LAYOUT_B> b;
     wmma::fragment<wmma::accumulator, M, N, K, OUT> c, d;

@@ -1,8 +1,8 @@
 """Casts from a number with a fraction to an integer, which saturate on a GPU and not in C++.
 
-``(int)x``, ``int(x)`` and ``static_cast<int>(x)`` get a call of the shim's ``standin_fits<int>`` round
-their operand. Conversions that are not written as casts stay C++'s: outside the integer's range these
-end the kernel with an error (shim/float_cast.h).
+``(int)x``, ``int(x)`` and ``static_cast<int>(x)`` get a call of the shim's ``standin_fits<int>``
+round their operand. Conversions that are not written as casts stay C++'s: outside the integer's
+range these end the kernel with an error (shim/float_cast.h).
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from pathlib import Path
 _FOLDERS = re.compile(r"(cuda|cub|thrust|nv|cooperative_groups|crt)/")
 # What compilers say of a name that they do not know, after "NAME.cu(LINE): error: ".
 _UNKNOWN = re.compile(
-    r"^(?P<where>[^\s(]+\(\d+\)): error: .*?(?:declared|member|does not name|unknown type|template)",
+    r"^(?P<where>[^\s(]+\(\d+\)): error: .*?"
+    r"(?:declared|member|does not name|unknown type|template)",
     re.MULTILINE,
 )
 
