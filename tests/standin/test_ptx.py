@@ -3,8 +3,9 @@
 The layouts of fragments are those of the PTX ISA ("Matrix Fragments for mma.m16n8k4" and so on).
 How tensor cores add was found by experiment (M. Fasi and others, "Numerical behavior of NVIDIA
 tensor cores", PeerJ Computer Science 7:e330; F. Khattak and M. Mikaitis, arXiv:2512.07004):
-products exact, all addends cut to a common last place, the sum cut. For compute capability 9.0 that
-place is two bits below the float's, and all of K is one sum; measured errors of whole products agree.
+products exact, all addends cut to a common last place, the sum cut. For
+compute capability 9.0 that place is two bits below the float's, and all of K is one sum; measured
+errors of whole products agree.
 """
 
 import math
