@@ -420,9 +420,7 @@ class Grammar:
             return Expression(p.type, f"{p.name}[{{{text}}}]", value)
         size = math.prod(p.shape)
         text, at = inside(f"{size}ull", size)
-        return Expression(
-            p.type, f"{p.name}[{text}]", lambda env: env[p.name][at(env).astype("q")]
-        )
+        return Expression(p.type, f"{p.name}[{text}]", lambda env: env[p.name][at(env).astype("q")])
 
     def root(self, type_: str, depth: int) -> Expression:
         """An expression of that type to store, perhaps an inexact one."""

@@ -56,7 +56,7 @@ class Kernel(Body):
     def index(self, length: int) -> Expression:
         e = cast(self.integer(1), "I")
         return Expression(
-            "I", f"({e.text} % {length}u)", lambda env: (e.value(env) % np.uint32(length))
+            "I", f"({e.text} % {length}u)", lambda env: e.value(env) % np.uint32(length)
         )
 
     def exchange(self, name: str) -> None:

@@ -15,9 +15,9 @@ from .cases import Case
 
 # After each mistake the session must go on: this kernel is right.
 STILL_WORKS = """
-y = cp.RawKernel('extern "C" __global__ void fine(int *x) { x[threadIdx.x] += threadIdx.x; }', 'fine')
+code = 'extern "C" __global__ void fine(int *x) { x[threadIdx.x] += threadIdx.x; }'
 x = cp.ones(40, 'i')
-y((1,), (40,), (x,))
+cp.RawKernel(code, 'fine')((1,), (40,), (x,))
 assert (x.get() == np.arange(1, 41)).all()
 """
 

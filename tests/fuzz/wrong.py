@@ -55,12 +55,11 @@ def no_bounds_test(draw) -> Case:
     grid = tuple(-(-n // b) + draw(st.integers(0, 1)) for n, b in zip(sides, block, strict=True))
     if all(g * b == n for g, b, n in zip(grid, block, sides, strict=True)):
         grid = (grid[0] + 1, *grid[1:])
-    index, lines = [], []
-    for axis, side in zip("xyz", sides, strict=False):
-        index.append(f"i{axis}")
-        lines.append(
-            f"  long long i{axis} = (long long)blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis};"
-        )
+    index = [f"i{axis}" for axis in "xyz"[:dims]]
+    lines = [
+        f"  long long i{axis} = (long long)blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis};"
+        for axis in "xyz"[:dims]
+    ]
     at = index[-1]
     for name, side in zip(index[-2::-1], sides[-2::-1], strict=True):
         at = f"({at} * {side} + {name})"
@@ -125,7 +124,9 @@ def outside_raw_argument(draw) -> Case:
         wrong = draw(st.integers(0, dims - 1))
         far = draw(st.integers(0, 1000))
         index = [
-            draw(st.sampled_from([n + far, -far - 1])) if k == wrong else draw(st.integers(0, n - 1))
+            draw(st.sampled_from([n + far, -far - 1]))
+            if k == wrong
+            else draw(st.integers(0, n - 1))
             for k, n in enumerate(shape)
         ]
         place = "[{" + ", ".join(map(str, index)) + "}]"
