@@ -43,16 +43,20 @@ class Case:
     count: int = 1
     error: str | None = None
 
-    def expect(self, name: str, value: np.ndarray, inexact: str | None = None) -> None:
-        """``value`` must be in ``name``; of an array that was given, nothing else may change."""
+    def expect(self, name: str, value: np.ndarray, rough: str = "") -> None:
+        """``value`` must be in ``name``; of an array that was given, nothing else may change.
+
+        ``rough`` is the type in which it was computed, if inexactly.
+        """
         if name in self.arrays:
             array = self.arrays[name]
             after = Array(array.base.copy(), array.view)
             after.host(name)[...] = value
             name, value = f"{name}_base", after.base
         self.wanted[name] = value
-        if inexact:
-            self.inexact[name] = inexact
+        if rough:
+            types = (rough, value.dtype.char)
+            self.inexact[name] = max(types, key=lambda c: TOLERANCE[c][0])
 
     def run(self) -> None:
         """Run it here; AssertionError where a result differs or a wrong program passes."""

@@ -90,6 +90,8 @@ def elementwise(draw) -> Case:
             env[name] = flat(case.arrays[name].host(name), shape)
             body.scope.append(variable(name, type_))
         outs.append((name, type_, body.root(type_, 3)))
+        if given and not raw and outs[-1][2].rough:  # what reads it would not be exact
+            body.scope.pop()
     lines = body.lines + [
         f"{name}[_ind.size() - 1 - i] = {e.text};" if raw else f"{name} = {e.text};"
         for name, _, e in outs
@@ -113,9 +115,9 @@ def _expect(case: Case, body: Body, env: dict, outs, shape, raw: bool) -> None:
     size = math.prod(shape)
     with np.errstate(all="ignore"):
         body.run(env)
-        for name, type_, e in outs:
+        for name, _, e in outs:
             value = np.broadcast_to(e.value(env), size)
             if not raw:
                 env[name] = value
             value = (value[::-1] if raw else value).reshape(shape)
-            case.expect(name, value, None if e.exact else type_)
+            case.expect(name, value, e.rough)

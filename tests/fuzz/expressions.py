@@ -29,12 +29,15 @@ RANGES |= {"q": (-(2**53), 2**53), "Q": (0, 2**53)}  # what a double can hold ex
 
 
 class Expression(NamedTuple):
-    """C text of a type (a dtype's character), and its value where the variables have values."""
+    """C text of a type (a dtype's character), and its value where the variables have values.
+
+    ``rough`` is the type in which it was computed inexactly, "" if it is exact.
+    """
 
     type: str
     text: str
     value: Callable[[dict], np.ndarray]
-    exact: bool = True
+    rough: str = ""
 
 
 # ------------------------------------------------------------------------------ C's conversions
@@ -90,7 +93,7 @@ def cast(e: Expression, to: str) -> Expression:
         return Expression(to, f"({text})", value)
     else:
         text = f"({name})({e.text})"
-    return Expression(to, f"({text})", lambda env, v=e.value: converted(v(env), to), e.exact)
+    return Expression(to, f"({text})", lambda env, v=e.value: converted(v(env), to), e.rough)
 
 
 def literal(number, type_: str) -> Expression:
@@ -189,14 +192,14 @@ def binary(operator: str, function, a: Expression, b: Expression, result=None, a
     )
 
 
-def called(name: str, function, arguments, at: str, result=None, exact=True) -> Expression:
+def called(name: str, function, arguments, at: str, result=None, rough="") -> Expression:
     """``name(...)``, each argument brought to the type ``at``."""
     arguments = [cast(a, at) for a in arguments]
     return Expression(
         result or at,
         f"{name}({', '.join(a.text for a in arguments)})",
         lambda env: function(*(a.value(env) for a in arguments)),
-        exact,
+        rough,
     )
 
 
@@ -440,7 +443,7 @@ class Grammar:
         arguments = [clamped(self.real(depth), low, high, at) for _ in range(count)]
         return called(
             name, lambda *x: function(*(v.astype("d") for v in x)).astype(at), arguments, at,
-            exact=False,
+            rough=at,
         )  # fmt: skip
 
 
@@ -465,5 +468,5 @@ def _complex_product(a: Expression, b: Expression, operator: str) -> Expression:
         at,
         f"({a.text} {operator} {b.text})",
         lambda env: function(a.value(env), b.value(env)).astype(at),
-        exact=False,
+        rough=at,
     )

@@ -62,7 +62,7 @@ class Kernel(Body):
     def exchange(self, name: str) -> None:
         """Write to shared memory, wait, read what another thread of the block wrote."""
         e, at = self.expression(2), self.index(self.block)
-        ctype, shared = CTYPES[e.type], f"s{name}"
+        ctype, shared = CTYPES[e.type], f"s{self.number}_{name}"
         place = f"__shared__ {ctype} {shared}[{self.block}];"
         if not self.dynamic and self.within(0, 1):
             self.dynamic = self.block * np.dtype(e.type).itemsize
@@ -246,9 +246,9 @@ def one_kernel(draw, number: int, case: Case) -> tuple[str, str]:
         env.setdefault(name, np.zeros(length, type_))
     with np.errstate(all="ignore"):
         body.run(env)
-        for name, type_, e in outs:
+        for name, _, e in outs:
             value = np.broadcast_to(e.value(env), threads)[:count]
-            case.expect(name, value, None if e.exact else type_)
+            case.expect(name, value, e.rough)
     for name in body.accumulators:
         case.expect(name, env[name])
     lines = "".join(f"  {line}\n" for line in body.lines) + "\n".join(stores)
