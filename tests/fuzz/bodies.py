@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .expressions import CTYPES, Expression, Grammar, Pointer, cast, literal, variable
+from .expressions import CTYPES, Expression, cast, literal, variable
+from .grammar import Grammar, Pointer
 
 
 class Body(Grammar):

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from .bodies import Body
 from .cases import Case, arrays, flat
-from .expressions import COMPLEX, FLOATS, INTEGERS, Pointer, variable
+from .expressions import COMPLEX, FLOATS, INTEGERS, variable
+from .grammar import Pointer
 
 TYPES = list(INTEGERS + FLOATS + COMPLEX)
 SHAPES = st.lists(st.integers(1, 5), max_size=3).map(tuple)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from .bodies import Body
 from .cases import Array, Case, numbers
 from .elementwise import python_scalar
-from .expressions import CTYPES, Expression, Pointer, cast, variable
+from .expressions import CTYPES, Expression, cast, variable
+from .grammar import Pointer
 
 TYPES = list("ifdbhqBHIQ?")
 SHUFFLED = list("ifdIqQ")
