@@ -49,7 +49,7 @@ def run(kind: str, cases: int, first_seed: int = 0, trace: Path | None = None):
 
         counted = _Counter(check)
         try:
-            _property(strategy(), counted, first_seed)()
+            _property(strategy(), counted, first_seed, min(_CHUNK, cases - done))()
         except Exception as error:  # whatever it is, the program shows it
             failures.append(f"{seen[0].program()}\n# {type(error).__name__}: {error}".strip())
         done += max(counted.cases, 1)
@@ -74,10 +74,10 @@ class _Counter:
             self.cases += 0 if self.failed else case.count
 
 
-def _property(strategy, check: Callable[[Case], None], number: int) -> Callable[[], None]:
+def _property(strategy, check: Callable, number: int, most: int) -> Callable[[], None]:
     @seed(number)
     @settings(
-        max_examples=_CHUNK,
+        max_examples=most,
         deadline=None,
         database=None,
         report_multiple_bugs=False,

@@ -5,12 +5,12 @@ import pytest
 from . import runs
 
 CASES = {
-    "ElementwiseKernel": 160,
+    "ElementwiseKernel": 150,
     "RawKernel": 90,
-    "ReductionKernel": 40,
-    "fuse": 50,
-    "outside an array": 50,
-    "other mistakes": 50,
+    "ReductionKernel": 25,
+    "fuse": 40,
+    "outside an array": 30,
+    "other mistakes": 30,
 }
 
 
