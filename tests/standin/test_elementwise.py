@@ -404,16 +404,19 @@ def test_cached_code():
 
 def test_a_write_through_a_pointer_past_the_end():
     kernel = cp.ElementwiseKernel("", "raw float32 y", "(&y[0])[i + 1] = i", "past")
-    with pytest.raises(RuntimeError, match="^kernel 'past' wrote outside the raw array 'y' of"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"^kernel 'past', line 1: writes y\[128\], outside the array 'y' of 512 bytes",
+    ):
         kernel(cp.zeros(128, "float32"), size=128)
 
 
 def test_a_fault_is_an_error():
     kernel = cp.ElementwiseKernel("raw T x", "T y", "y = *(&x[0] + (1ll << 40))", "wild")
-    with pytest.raises(RuntimeError, match="^kernel 'wild': "):
+    with pytest.raises(RuntimeError, match="^kernel 'wild', line 1: reads "):
         kernel(arange(3), size=3)
     kernel = cp.ElementwiseKernel("T x", "T y", "T a[4] = {}; y = a[(int)x]", "local_array")
-    with pytest.raises(RuntimeError, match="^kernel 'local_array': "):
+    with pytest.raises(RuntimeError, match="^kernel 'local_array', line 1: index 4 "):
         kernel(arange(6))
     np.testing.assert_array_equal(kernel(arange(4)).get(), 0)
 

@@ -50,7 +50,7 @@ class Plan:
 
     outputs: list[tuple[tuple[int, ...], np.dtype]]
     packing: _launch.Packing | None = None  # None, like run, where there is nothing to do
-    run: Callable[[np.ndarray], None] | None = None
+    run: Callable | None = None
 
 
 class GeneratedKernel:
@@ -111,8 +111,11 @@ class GeneratedKernel:
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))
         return self._functions[code]
 
-    def _on_cpu(self, kernel: str, rows, write: Callable[..., str]) -> Callable:
-        """Compile what ``write`` writes with the parts for a CPU, as the CUDA C ``kernel`` says."""
+    def _on_cpu(self, kernel: str, rows, write: Callable[..., str], *texts: str) -> Callable:
+        """Compile what ``write`` writes with the parts for a CPU; ``kernel`` is it in CUDA C.
+
+        ``texts`` are what the reader wrote, the preamble apart.
+        """
         preamble, headers = _launch.split_headers(self.preamble, self.name, self.options)
         preamble = _launch.numbered(preamble, f"{self.name}.cu, preamble")
         source = _ON_CPU.format(
@@ -122,7 +125,8 @@ class GeneratedKernel:
             name=self.name,
             arguments=", ".join(name for _, name, _ in rows),
         )
-        run = _launch.compiled(source, self.options, self.name)
+        pointers = _launch.follows_pointers(*texts, self.preamble)
+        run = _launch.compiled(source, self.options, self.name, pointers)
         nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
         return run
 

@@ -136,9 +136,12 @@ class ElementwiseKernel(GeneratedKernel):
         if around or translate.names_threads(self.operation, self.preamble):
             return _threaded(kernel, self.name, args, self.options)
         run = self._on_cpu(
-            kernel, rows, lambda **parts: self._code(rows, types, **_ON_CPU, **parts)
+            kernel,
+            rows,
+            lambda **parts: self._code(rows, types, **_ON_CPU, **parts),
+            self.operation,
         )
-        return lambda words, block_size: run(words)
+        return lambda words, given, block_size: run(words, given)
 
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
@@ -172,7 +175,7 @@ def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable
     # Of each argument, its words and, for a scalar, its dtype.
     layout = [(_launch.words_of(a), a.dtype if isinstance(a, Scalar) else None) for a in args]
 
-    def run(words: np.ndarray, block_size: int) -> None:
+    def run(words: np.ndarray, given: Callable, block_size: int) -> None:
         launched, offset = [], _launch.HEADER_WORDS
         for count, scalar in layout:
             part = words[offset : offset + count]

@@ -183,7 +183,10 @@ class ReductionKernel(GeneratedKernel):
         code = self._code(rows, types)
 
         def compile() -> Callable:
-            return self._on_cpu(code, rows, lambda **parts: self._code(rows, types, **parts))
+            texts = (self.map_expr, self.reduce_expr, self.post_map_expr)
+            return self._on_cpu(
+                code, rows, lambda **parts: self._code(rows, types, **parts), *texts
+            )
 
         run = self._function(code, seen, compile)
         return Plan(outputs, _launch.Packing(seen, list(indexers.values()), shift), run)
