@@ -56,6 +56,8 @@ UNSUPPORTED = (
 )
 # A thread that names one of these may have to wait, so each needs a stack of its own.
 WAITS = re.compile(r"__sync\w+|\w+_sync\b|__activemask|\bcooperative_groups\b")
+# What these name is a thread's place in its block, or memory that a block shares.
+_PLACES = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__)\b")
 # A thread that names one of these may wait for a thread of another block.
 _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
 SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
@@ -191,6 +193,12 @@ def _shared_array(match: re.Match) -> str:
         f"{kind} *const &{match[2]} = "
         f"reinterpret_cast<{kind} *const &>(standin_here.dynamic_shared);{lines}"
     )
+
+
+def names_threads(*texts: str) -> bool:
+    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
+    code = without_comments("\n".join(texts))
+    return bool(WAITS.search(code) or _PLACES.search(code))
 
 
 def translate(

@@ -22,17 +22,6 @@ from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
 HEADER_WORDS = 5  # of a CArrayRecord
-# Words that mean something only to a thread in its block: such a body runs as a RawKernel would.
-_THREAD_WORDS = re.compile(
-    r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|laneId|__shared__|__sync\w*|__shfl\w*|"
-    r"__ballot\w*|__any\w*|__all\w*|__activemask|__reduce_\w+|__match_\w+|cooperative_groups)\b"
-)
-
-
-def names_threads(*texts: str) -> bool:
-    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", "\n".join(texts), flags=re.DOTALL)
-    return _THREAD_WORDS.search(code) is not None
 
 
 def signature(args: Sequence) -> tuple:
