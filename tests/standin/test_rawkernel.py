@@ -336,7 +336,8 @@ def test_attributes():
     )
     assert k.attributes["max_threads_per_block"] == 1024
     assert 400 <= k.attributes["shared_size_bytes"] < 500
-    assert k.attributes["max_dynamic_shared_size_bytes"] == 48 * 1024
+    left = 48 * 1024 - k.attributes["shared_size_bytes"]  # so an H200 says too
+    assert k.attributes["max_dynamic_shared_size_bytes"] == left
     assert k.attributes["preferred_shared_memory_carveout"] == -1
     k.max_dynamic_shared_size_bytes = 100_000
     k.preferred_shared_memory_carveout = 50

@@ -39,6 +39,6 @@ inline void standin_copy_async(void *to, const void *from, size_t bytes, size_t 
                          "line %d: a misaligned asynchronous copy: the %s is %d bytes past a multiple "
                          "of %zu",
                          line, i ? "source" : "destination", (int)((size_t)ends[i] % bytes), bytes);
-    if (from_bytes) memcpy(to, from, from_bytes);
-    if (from_bytes < bytes) memset((char *)to + from_bytes, 0, bytes - from_bytes);
+    if (from_bytes) standin_memcpy(to, from, from_bytes);
+    if (from_bytes < bytes) standin_memset((char *)to + from_bytes, 0, bytes - from_bytes);
 }

@@ -154,7 +154,7 @@ template <class Group, class T, class U>
 inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes) {
     size_t first = bytes * group.thread_rank() / group.size();
     size_t end = bytes * (group.thread_rank() + 1) / group.size();
-    memcpy((char *)to + first, (const char *)from + first, end - first);
+    standin_memcpy((char *)to + first, (const char *)from + first, end - first);
 }
 // With room for `to_count` elements and `from_count` of them to copy.
 template <class Group, class T>

@@ -118,4 +118,6 @@ void standin_spin();
     __attribute__((format(printf, 2, 3)));
 int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 long long standin_clock();
+void *standin_memcpy(void *to, const void *from, size_t n);
+void *standin_memset(void *to, int value, size_t n);
 }

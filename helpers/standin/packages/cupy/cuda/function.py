@@ -45,7 +45,7 @@ class Function:
         ]
         self.max_threads = self._kernel.max_threads or MAX_THREADS
         self.shared_size = self._kernel.shared_bytes
-        self.max_dynamic_shared = SHARED_DEFAULT
+        self.max_dynamic_shared = SHARED_DEFAULT - self.shared_size
         self.carveout = -1
         if self.shared_size > SHARED_DEFAULT:
             message = (
@@ -115,21 +115,16 @@ class Function:
             why = f"a block of {block}; the limit in each direction is {MAX_BLOCK}"
         elif grid[0] > MAX_GRID[0] or grid[1] > MAX_GRID[1] or grid[2] > MAX_GRID[2]:
             why = f"a grid of {grid}; the limit in each direction is {MAX_GRID}"
-        elif not 0 <= shared_mem <= self._dynamic_limit():
+        elif not 0 <= shared_mem <= self.max_dynamic_shared:
             most = _card.shared_limit() - self.shared_size
             why = (
                 f"{shared_mem} bytes of dynamic shared memory beside {self.shared_size} of fixed "
-                f"size; the limit is {self._dynamic_limit()} unless its "
+                f"size; the limit is {self.max_dynamic_shared} unless its "
                 f"max_dynamic_shared_size_bytes is raised (to {most} at most)"
             )
         else:
             return
         raise driver_error(1, f"kernel '{self.name}' was launched with {why}.")
-
-    def _dynamic_limit(self) -> int:
-        """Bytes; unless the attribute was raised, both kinds of shared memory share the default."""
-        most = self.max_dynamic_shared
-        return most if most > SHARED_DEFAULT else min(most, SHARED_DEFAULT - self.shared_size)
 
     def _fit_cooperative(self, grid, block) -> tuple[int, int, int]:
         """All blocks of a cooperative launch must run at once; CuPy shortens a grid of one axis."""
