@@ -145,7 +145,10 @@ def conformance(chapters):
             if reason:
                 reasons.setdefault(kind, Counter())[reason] += count
     folders["together"] = sum(folders.values(), Counter())
-    rows = [[f"`{name}`", *(count[kind] or None for kind in OUTCOMES)] for name, count in folders.items()]
+    rows = [
+        [f"`{name}`", *(count[kind] or None for kind in OUTCOMES)]
+        for name, count in folders.items()
+    ]
     text = [
         f"CuPy {stored['cupy']}'s own tests, run with NumPy {stored['numpy']} on {stored['date']}. "
         "The numbers are test cases, except that a file which is left out as a whole counts once.",

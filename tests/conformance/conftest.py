@@ -78,13 +78,15 @@ class Everything(pytest.File):
             return
         private_names.install(folder)
         run = self.config.pluginmanager.get_plugin("cupy's own tests")
-        for file, path in sorted((path.relative_to(folder / "tests").as_posix(), path)
-                                 for path in (folder / "tests").rglob("test_*.py")):
+        for file, path in sorted(
+            (path.relative_to(folder / "tests").as_posix(), path)
+            for path in (folder / "tests").rglob("test_*.py")
+        ):
             run.every_file.append(file)
             if not re.search(self.config.getoption("files") or "", file):
                 continue
             reason = run.suite.file_left_out(file)
-            run.counts[file] = Counter({f"{reason} (whole file)": 1} if reason else {})
+            run.counts[file] = Counter({reason: 1} if reason else {})
             if not reason:
                 yield CuPysFile.from_parent(self, path=path)
         yield Fits.from_parent(self, name="the stored results fit the rules")
@@ -96,8 +98,9 @@ class CuPysFile(pytest.Module):
     def collect(self):
         try:
             return super().collect()
-        except self.CollectError as error:
-            return [Unimportable.from_parent(self, name="import", error=str(error))]
+        except Exception as error:  # whatever the file does when it is imported
+            text = f"{type(error).__name__}: {error}"
+            return [Unimportable.from_parent(self, name="import", error=text)]
 
 
 class Unimportable(pytest.Item):
@@ -142,7 +145,10 @@ class Run:
 
     def __init__(self, config: pytest.Config):
         self.config = config
-        self.suite = rules.Suite.read()
+        try:
+            self.suite = rules.Suite.read()
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from error
         self.counts: stored.Counts = {}
         self.every_file: list[str] = []
         self.before = stored.read()["files"]

@@ -23,7 +23,6 @@ RAISING = {
     "cupy.cuda.texture": "ChannelFormatDescriptor CUDAarray ResourceDescriptor SurfaceObject "
     "TextureDescriptor TextureObject TextureReference",
     "cupy.fft._fft": "_convert_fft_type _default_fft_func _fft _fftn _size_last_transform_axis",
-    "cupy._core": "create_reduction_func create_ufunc",
     "cupy._core._cub_reduction": "_can_use_cub_block_reduction",
     "cupy._core._gufuncs": "_GUFunc _parse_gufunc_signature",
     "cupy._core._routines_math": "_scan_for_test",
@@ -60,6 +59,7 @@ def install(folder: Path) -> None:
     _module("cupy._core.core", ndarray=cupy.ndarray, _get_header_source=str)
     _members(
         cupy._core,
+        create_reduction_func=lambda *args: _raising("cupy._core.create_reduction_func"),
         ReductionKernel=cupy.ReductionKernel,
         elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
     )
@@ -148,6 +148,9 @@ class _Generator(types.ModuleType):
 
     def __setattr__(self, name: str, value) -> None:
         setattr(self._random, "_states" if name == "_random_states" else name, value)
+
+    def reset_states(self) -> None:
+        self._random_states = {}
 
 
 class _DiskCache:

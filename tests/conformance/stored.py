@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
-import numpy
 import rules
 import sdist
 
@@ -28,7 +28,7 @@ def write(counts: Counts, every_file: list[str]) -> None:
     files |= {name: dict(sorted(found.items())) for name, found in counts.items()}
     results = {
         "cupy": sdist.VERSION,
-        "numpy": numpy.__version__,
+        "numpy": version("numpy"),
         "date": datetime.date.today().isoformat(),
         "files": dict(sorted(files.items())),
     }
@@ -58,6 +58,6 @@ def differences(counts: Counts) -> list[str]:
             for label in sorted({*entry, *found})
             if entry.get(label, 0) != found.get(label, 0)
         ]
-    if lines and before.get("numpy") != numpy.__version__:
-        lines.insert(0, f"stored with NumPy {before.get('numpy')}, run with {numpy.__version__}")
+    if lines and before.get("numpy") != version("numpy"):
+        lines.insert(0, f"stored with NumPy {before.get('numpy')}, run with {version('numpy')}")
     return lines
