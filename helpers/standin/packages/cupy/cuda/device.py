@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from cupy.cuda import runtime, stream
+from cupy.cuda import runtime
 
 _local = threading.local()
 
@@ -48,7 +48,7 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait for the device; nothing is ever pending, but a capture refuses to wait."""
-        stream.refuse_while_capturing()
+        runtime.deviceSynchronize()
 
     @property
     def compute_capability(self) -> str:

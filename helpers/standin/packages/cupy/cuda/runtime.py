@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
+
+from helpers.standin import missing
 
 _TEXT = {
     1: ("cudaErrorInvalidValue", "invalid argument"),
@@ -11,6 +14,7 @@ _TEXT = {
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
     400: ("cudaErrorInvalidResourceHandle", "invalid resource handle"),
+    401: ("cudaErrorIllegalState", "the operation cannot be performed in the present state"),
     600: ("cudaErrorNotReady", "device not ready"),
     700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
     900: (
@@ -21,11 +25,33 @@ _TEXT = {
         "cudaErrorStreamCaptureInvalidated",
         "operation failed due to a previous error during capture",
     ),
+    902: (
+        "cudaErrorStreamCaptureMerge",
+        "operation would result in a merge of separate capture sequences",
+    ),
+    903: (
+        "cudaErrorStreamCaptureUnmatched",
+        "capture was not ended in the same stream as it began",
+    ),
     904: ("cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"),
+    905: (
+        "cudaErrorStreamCaptureIsolation",
+        "dependency created on uncaptured work in another stream",
+    ),
+    906: (
+        "cudaErrorStreamCaptureImplicit",
+        "operation would make the legacy stream depend on a capturing blocking stream",
+    ),
+    907: (
+        "cudaErrorCapturedEvent",
+        "operation not permitted on an event last recorded in a capturing stream",
+    ),
 }
 
 streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = 0, 1, 2
 
+# The captures of graphs in progress, each alive as long as its stream; cupy.cuda.stream adds them.
+captures: weakref.WeakSet = weakref.WeakSet()
 _local = threading.local()
 
 
@@ -100,9 +126,11 @@ def memGetInfo() -> tuple[int, int]:
 
 
 def deviceSynchronize() -> None:
-    from cupy.cuda import stream
-
-    stream.refuse_while_capturing()
+    """Nothing is ever pending; while a graph is captured, an error that spoils the capture."""
+    for capture in captures:
+        capture.valid = False
+    if captures:
+        raise CUDARuntimeError(900)
 
 
 def deviceCanAccessPeer(device: int, peer: int) -> int:
@@ -128,3 +156,7 @@ def profilerStart() -> None:
 
 
 profilerStop = profilerStart
+
+
+def __getattr__(name: str):
+    raise missing("cupy.cuda.runtime", name)
