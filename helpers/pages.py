@@ -136,27 +136,25 @@ def coverage(chapters):
 def conformance(chapters):
     """Return how CuPy's own tests fare on the stand-in, by folder, as a fragment of a page."""
     stored = json.loads(CONFORMANCE.read_text(encoding="utf-8"))
-    folders, reasons = {}, {}
+    folders, reasons = {}, {kind: Counter() for kind in OUTCOMES}
     for file, labels in stored["files"].items():
-        folder = folders.setdefault(file.rpartition("/")[0].replace("_tests", ""), Counter())
+        folder = "/".join(Path(file).parent.parts[:2]).replace("_tests", "")
         for label, count in labels.items():
             kind, _, reason = label.partition(": ")
-            folder[kind] += count
+            folders.setdefault(folder, Counter())[kind] += count
             if reason:
-                reasons.setdefault(kind, Counter())[reason] += count
+                reasons[kind][reason] += count
     folders["together"] = sum(folders.values(), Counter())
-    rows = [
-        [f"`{name}`", *(count[kind] or None for kind in OUTCOMES)]
-        for name, count in folders.items()
-    ]
+    rows = [[f"`{name}`", *(n[kind] or None for kind in OUTCOMES)] for name, n in folders.items()]
     text = [
         f"CuPy {stored['cupy']}'s own tests, run with NumPy {stored['numpy']} on {stored['date']}. "
-        "The numbers are test cases, except that a file which is left out as a whole counts once.",
+        "The numbers are test cases; a file that is not run as a whole counts once.",
         table(["Folder", *OUTCOMES.values()], rows),
     ]
     for kind, found in reasons.items():
-        items = [f"- {reason}: {count}" for reason, count in found.most_common()]
-        text += [f"### {OUTCOMES[kind]}", "\n".join(items)]
+        if found:
+            items = "; ".join(f"{reason} ({count})" for reason, count in found.most_common())
+            text += [f"**{OUTCOMES[kind]}**: {items}."]
     return text
 
 

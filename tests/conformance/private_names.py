@@ -137,20 +137,22 @@ def _raising(name: str) -> type:
 
 
 class _Generator(types.ModuleType):
-    """``cupy.random._generator``, where tests put a device's RandomState aside and back."""
+    """``cupy.random._generator``, where tests put each device's RandomState aside and back."""
 
     def __init__(self, random: types.ModuleType):
         super().__init__("cupy.random._generator")
         self.__dict__["_random"] = random
 
     def __getattr__(self, name: str):
-        return getattr(self._random, "_states" if name == "_random_states" else name)
+        return getattr(self._random, name)
 
-    def __setattr__(self, name: str, value) -> None:
-        setattr(self._random, "_states" if name == "_random_states" else name, value)
+    @property
+    def _random_states(self) -> dict:
+        return dict(self._random._states)
 
-    def reset_states(self) -> None:
-        self._random_states = {}
+    @_random_states.setter
+    def _random_states(self, states: dict) -> None:
+        self._random._states = dict(states)
 
 
 class _DiskCache:
