@@ -1,15 +1,23 @@
 """Checks for the exercises: a wrong answer does not pass by luck, and is told what is wrong.
 
-Every case has new random data of another size. Around each array lie canaries: values which
-nobody may write, and which spoil the result of whoever reads them.
+Every case has new random data of another size. Around each array lie canaries (see guards.py), and
+at the end the last case is run once more, since a race seldom gives the same answer twice.
 """
 
-import math
+import itertools
+import re
 
 import numpy as np
 
-PAD = 64  # canaries on each side of an array, along the last axis of the larger one it lies in
+from helpers import device, standin
+from helpers.guards import LAYOUTS, Guarded, watched
+
 SEED = 20211224
+NOT_DONE = "not done yet"
+KERNEL_SECONDS = 20  # on the stand-in; a launch that takes longer has a loop without an end
+LIMITS = {np.dtype("f4"): (1e-5, 1e-6), np.dtype("f8"): (1e-9, 1e-12)}  # rtol and atol
+# CUDA's names for faults inside a kernel, in either spelling.
+LOST = re.compile(r"(?i)illegal_?address|misaligned_?address|launch_?failed|illegal_?instruction")
 
 
 def check(
@@ -18,11 +26,14 @@ def check(
     oracle,
     make_case,
     *,
-    rtol,
-    atol=0.0,
+    rtol=None,
+    atol=None,
     n_cases=4,
     contiguous=False,
     out=False,
+    changes=False,
+    numpy_too=False,
+    max_arrays=None,
     seed=SEED,
 ):
     """Compare `candidate` with `oracle` on random cases and print one line.
@@ -30,27 +41,52 @@ def check(
     label       the exercise's number, for example "10.1"
     candidate   the reader's function of CuPy arrays and scalars; returns a cupy.ndarray or a tuple
     oracle      the same in NumPy, right and plain
-    make_case   function of a numpy.random.Generator; returns the arguments of one case, a tuple of
-                NumPy arrays and scalars: sizes random and odd, data without symmetry
+    make_case   the shapes in letters, "mp,pn" for two matrices that can be multiplied (see
+                `shaped`), or a function of a numpy.random.Generator that returns the arguments of
+                one case, a tuple of NumPy arrays and scalars: sizes random and odd, data without
+                symmetry
     rtol, atol  |got - expected| <= atol + rtol * |expected| must hold for every element; NaN never
-                passes
+                passes. By default 1e-9 and 1e-12 for float64, 1e-5 and 1e-6 for float32 (and for
+                the complex types made of them), 0 for integers; atol is 0 if only rtol is given
     n_cases     how many cases are tried
     contiguous  False: arrays arrive as strided views by turns (stepped, transposed, reversed).
                 True, for RawKernels, which see no strides: contiguous slices of a larger array
     out         True: the candidate gets one more argument, an array of the expected shape and
                 dtype, and writes its result there
+    changes     True: the candidate may change its arguments
+    numpy_too   True: given NumPy arrays, the candidate must return NumPy's result
+    max_arrays  how often the candidate may ask for device memory in one call; None: as it likes
 
-    The arguments must come back unchanged, and so must the canaries around them and around the
-    output. Shape and dtype must be the oracle's. Returns a Verdict, true when all cases agree.
+    The arguments must come back unchanged, and so must the canaries around them, around the output
+    and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
+    oracle's. Returns a Verdict, true when all cases agree. What it cannot see: how long the
+    candidate takes, and how many kernels it launches.
     ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)
+    if isinstance(make_case, str):
+        make_case = shaped(make_case)
+
+    def attempt(case, layout):
+        return _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol)
+
     for number in range(n_cases):
         case = make_case(rng)
         _fit(case)
         layout = "contiguous" if contiguous else LAYOUTS[number % len(LAYOUTS)]
-        expected = oracle(*(_copy(argument) for argument in case))
-        complaint = _try(candidate, case, expected, layout, out, rtol, atol)
+        complaint, _ = attempt(case, layout)
+        if not complaint and numpy_too:
+            complaint = _try_numpy(candidate, oracle, case, rtol, atol)
+        if not complaint and number == n_cases - 1:
+            with standin.another_order():
+                complaint, n_arrays = attempt(case, layout)
+            if complaint:
+                complaint = f"right at first, but run again {complaint} Do two threads race?"
+            elif max_arrays is not None and n_arrays > max_arrays:
+                complaint = (
+                    f"the values are right, but new arrays were made {n_arrays} times where "
+                    f"{max_arrays} will do: is there a Python loop, or a temporary array?"
+                )
         if complaint:
             if complaint != NOT_DONE:
                 shapes = ", ".join(str(a.shape) for a in case if isinstance(a, np.ndarray))
@@ -69,12 +105,33 @@ class Verdict(int):
         pass
 
 
-NOT_DONE = "not done yet"
-LAYOUTS = ("contiguous", "stepped", "transposed", "reversed")
+def shaped(text):
+    """Return a make_case for float64 arrays of normal data, whose shapes are `text`.
+
+    A letter is a size, the same letter the same size, a comma separates arrays: "mn,n" is a matrix
+    and a vector that it can be multiplied with. All sizes are odd and below 60, but in every case
+    after the first one of them, by turns, is above 1,024 (above 128 if an array has it twice).
+    """
+    shapes = [word.strip() for word in text.split(",")]
+    letters = sorted(set("".join(shapes)))
+    if not all(shape.isalpha() for shape in shapes):
+        raise ValueError(f'shapes are letters and commas, like "mp,pn", not {text!r}')
+    turn = itertools.count(-1)
+
+    def make_case(rng):
+        small = rng.choice(np.arange(3, 60, 2), len(letters), replace=False)
+        sizes = dict(zip(letters, small, strict=True))
+        if (now := next(turn)) >= 0:
+            large = letters[now % len(letters)]
+            twice = any(shape.count(large) > 1 for shape in shapes)
+            sizes[large] = rng.choice(np.arange(129, 200, 2) if twice else np.arange(1025, 1200, 2))
+        return tuple(rng.standard_normal([sizes[letter] for letter in shape]) for shape in shapes)
+
+    return make_case
 
 
-def _copy(argument):
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+def _copies(case):
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in case]
 
 
 def _fit(case):
@@ -93,139 +150,132 @@ def _fit(case):
         )
 
 
-class _Guarded:
-    """A CuPy array (`.view`) that lies inside a larger one, among canaries of its `number`."""
-
-    def __init__(self, number, shape, dtype, layout, values=None):
-        import cupy
-
-        shape, dtype = tuple(shape), np.dtype(dtype)
-        if layout == "contiguous" or not shape:
-            size = math.prod(shape)
-            self.before = _canaries((2 * PAD + size,), dtype, number)
-
-            def view(buffer):
-                return buffer[PAD : PAD + size].reshape(shape)
-        else:
-            step = {"stepped": 2, "transposed": 1, "reversed": -1}[layout]
-            lengths = shape[::-1] if layout == "transposed" else shape
-            pads = (1,) * (len(shape) - 1) + (PAD,)
-            larger = tuple(2 * p + abs(step) * n for p, n in zip(pads, lengths, strict=True))
-            self.before = _canaries(larger, dtype, number)
-            window = tuple(
-                slice(p, p + step * n, step) if step > 0 else slice(p + n - 1, p - 1, -1)
-                for p, n in zip(pads, lengths, strict=True)
-            )
-
-            def view(buffer):
-                return buffer[window].T if layout == "transposed" else buffer[window]
-
-        self.inside = np.zeros(self.before.shape, bool)
-        view(self.inside)[...] = True
-        if values is not None:
-            view(self.before)[...] = values
-        self.buffer = cupy.asarray(self.before)
-        self.view = view(self.buffer)
-
-    def written(self):
-        """Return (inside, outside): whether a bit of the array, or around it, has changed."""
-        after = self.buffer.get()
-        width = after.dtype.itemsize
-        changed = _bytes(after, width) != _bytes(self.before, width)
-        changed = changed.any(axis=1).reshape(after.shape)
-        return bool(changed[self.inside].any()), bool(changed[~self.inside].any())
-
-
-def _bytes(array, width):
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, width)
-
-
-def _canaries(shape, dtype, number):
-    """Return an array of NaNs (of large integers, of True) whose bits differ from number to number.
-
-    So a canary of one array, read too far and written too far in another one, is seen there.
-    """
-    if dtype.kind == "c":
-        return _canaries((*shape, 2), np.empty(0, dtype).real.dtype, number).view(dtype)[..., 0]
-    if dtype.kind == "f":
-        bits = np.dtype(f"u{dtype.itemsize}")
-        nan = np.array(np.nan, dtype).view(bits) | bits.type(0x55 + number)
-        return np.full(shape, nan, bits).view(dtype)
-    return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max - 86 + number, dtype)
-
-
-def _try(candidate, case, expected, layout, out, rtol, atol):
-    """Run one case; return what is wrong in words, or None."""
-    from helpers.device import synchronise
-
+def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol):
+    """Run one case; return what is wrong in words, or None, and how many arrays were made."""
+    expected = oracle(*_copies(case))
     guards = [
-        _Guarded(number, a.shape, a.dtype, layout, a) if isinstance(a, np.ndarray) else a
+        Guarded(number, a.shape, a.dtype, layout, a) if isinstance(a, np.ndarray) else a
         for number, a in enumerate(case, 1)
     ]
-    arguments = [g.view if isinstance(g, _Guarded) else g for g in guards]
+    arguments = [g.view if isinstance(g, Guarded) else g for g in guards]
     target = None
     if out:
         expected = np.asarray(expected)
-        target = _Guarded(0, expected.shape, expected.dtype, layout)
+        target = Guarded(0, expected.shape, expected.dtype, layout)
         arguments.append(target.view)
-    try:
-        result = candidate(*arguments)
-        synchronise()
-    except NotImplementedError as error:
-        return NOT_DONE if not str(error) else f"NotImplementedError: {error}"
-    except Exception as error:  # whatever the reader's code raises is told in one line
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-
-    for number, guard in enumerate(g for g in guards if isinstance(g, _Guarded)):
+    with watched(fenced=device.on_gpu) as watch:
+        result, complaint = _run(candidate, arguments)
+    if complaint:
+        return complaint, watch.count
+    for number, guard in enumerate(g for g in guards if isinstance(g, Guarded)):
         inside, outside = guard.written()
         if outside:
-            return f"it wrote outside argument {number + 1}; look at the bounds test"
-        if inside:
-            return f"it changed argument {number + 1}, which it may only read"
+            return f"it wrote outside argument {number + 1}; look at the bounds test", watch.count
+        if inside and not changes:
+            return f"it changed argument {number + 1}, which it may only read", watch.count
     if target:
         inside, outside = target.written()
         if outside:
-            return "it wrote outside the output; look at the bounds test"
+            return "it wrote outside the output; look at the bounds test", watch.count
         if not inside and expected.size:
-            return NOT_DONE
+            unused = "nothing was written into the last argument; what is returned does not count"
+            return NOT_DONE if result is None else unused, watch.count
         result = target.view
+    if watch.outside_written():
+        return "it wrote outside an array that it made; look at the bounds test", watch.count
+
+    def hint(got, want, bad, near):
+        guess = _guess(got, want, bad, case, near)
+        several = isinstance(expected, tuple)
+        return guess or ("" if several else _guess_transposed(got, oracle, case, contiguous, near))
+
+    import cupy
+
+    return _compare_all(result, expected, cupy.ndarray, hint, rtol, atol), watch.count
+
+
+def _try_numpy(candidate, oracle, case, rtol, atol):
+    """Run one case on NumPy arrays; return what is wrong in words, or None."""
+    expected = oracle(*_copies(case))
+    result, complaint = _run(candidate, _copies(case))
+    if not complaint:
+        complaint = _compare_all(
+            result, expected, (np.ndarray, np.generic), lambda *_: "", rtol, atol
+        )
+    return complaint and f"given NumPy arrays: {complaint}"
+
+
+def _run(candidate, arguments):
+    """Return the candidate's result, and what it raised in one line, or None."""
+    try:
+        with standin.time_limit(KERNEL_SECONDS):
+            result = candidate(*arguments)
+            device.synchronise()
+    except NotImplementedError as error:
+        return None, NOT_DONE if not str(error) else f"NotImplementedError: {error}"
+    except Exception as error:  # whatever the reader's code raises is told in one line
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        if LOST.search(text):
+            text += "; after this CUDA does nothing more for this process: restart Python"
+        return None, text
+    return result, None
+
+
+def _compare_all(result, expected, kind, hint, rtol, atol):
     if result is None or result is ...:
         return NOT_DONE
     several = isinstance(expected, tuple)
-    results = result if several and isinstance(result, tuple) else (result,)
+    results = tuple(result) if several and isinstance(result, tuple | list) else (result,)
     wanted = expected if several else (expected,)
     if len(results) != len(wanted):
         return f"it returned {len(results)} result(s), expected {len(wanted)}"
     for got, want in zip(results, wanted, strict=True):
-        complaint = _compare(got, np.asarray(want), case, rtol, atol)
+        complaint = _compare(got, np.asarray(want), kind, hint, rtol, atol)
         if complaint:
             return complaint
     return None
 
 
-def _compare(result, expected, case, rtol, atol):
-    import cupy
-
-    if not isinstance(result, cupy.ndarray):
-        kind = f"{type(result).__module__}.{type(result).__qualname__}"
-        return f"it returned a {kind}; the result must be a cupy.ndarray"
+def _compare(result, expected, kind, hint, rtol, atol):
+    if not isinstance(result, kind):
+        found = f"{type(result).__module__}.{type(result).__qualname__}"
+        wanted = "numpy.ndarray" if isinstance(kind, tuple) else "cupy.ndarray"
+        return f"it returned a {found}; the result must be a {wanted}"
     if result.shape != expected.shape:
         guess = " It looks transposed." if result.shape == expected.shape[::-1] else ""
         return f"the shape is {result.shape}, expected {expected.shape}.{guess}"
     if result.dtype != expected.dtype:
         return f"the dtype is {result.dtype}, expected {expected.dtype}"
-    got = result.get()
+    got = np.asarray(result if isinstance(kind, tuple) else result.get())
     if expected.dtype.kind in "fc" and np.isnan(expected).any():
         raise ValueError("the oracle gave NaN: with such a case nothing can be checked")
-    bad = ~_close(got, expected, rtol, atol)
+    usual = LIMITS.get(expected.real.dtype, (0.0, 0.0)) if rtol is None else (rtol, 0.0)
+    limits = usual[0], usual[1] if atol is None else atol
+
+    def near(a, b):
+        return _close(a, b, *limits)
+
+    bad = ~near(got, expected)
     if not bad.any():
         return None
     where = tuple(int(k) for k in np.argwhere(bad)[0]) if bad.ndim else ()
     element = f"element {list(where)}" if where else "the value"
+    is_now, should_be = _in_words(got[where], expected[where])
     return (
-        f"{element} is {got[where]:.7g}, expected {expected[where]:.7g}; "
-        f"{bad.sum()} of {bad.size} wrong.{_guess(got, expected, bad, case, rtol, atol)}"
+        f"{element} is {is_now}, expected {should_be}; "
+        f"{bad.sum()} of {bad.size} wrong.{hint(got, expected, bad, near)}"
     )
+
+
+def _in_words(got, expected):
+    """Write both numbers with as few digits as tell them apart, but at least seven."""
+    if got.dtype.kind in "biu":
+        return str(got), str(expected)
+    for digits in (7, 9, 12, 17):
+        texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _close(got, expected, rtol, atol):
@@ -239,11 +289,11 @@ def _close(got, expected, rtol, atol):
     return near & ~np.isnan(got) | (got == expected)
 
 
-def _guess(got, expected, bad, case, rtol, atol):
+def _guess(got, expected, bad, case, near):
     """Return a guess at the mistake as a sentence with a space before it, or nothing."""
 
     def same(a, b):
-        return a.size > 1 and a.shape == b.shape and _close(a, b, rtol, atol).all()
+        return a.size > 1 and a.shape == b.shape and a.dtype == b.dtype and near(a, b).all()
 
     if got.dtype.kind in "fc" and np.isnan(got[bad]).any():
         return " NaN: an element that was never written, or read from outside the array?"
@@ -276,4 +326,20 @@ def _guess(got, expected, bad, case, rtol, atol):
         if abs(ratio[0] - 1) < 1e-3:
             return " The values are close: look at the precision."
         return f" Every element is {ratio[0].real:.4g} times what it should be."
+    if got.dtype.kind in "fc" and np.abs(got - expected).max() < 1e-4 * np.abs(expected).max():
+        return " The values are close: look at the precision."
+    return ""
+
+
+def _guess_transposed(got, oracle, case, contiguous, near):
+    """Return a sentence if `got` is the answer for one square argument transposed, or nothing."""
+    for number, argument in enumerate(case):
+        square = isinstance(argument, np.ndarray) and argument.ndim == 2
+        if not square or argument.shape[0] != argument.shape[1]:
+            continue
+        swapped = _copies(case)
+        swapped[number] = np.ascontiguousarray(argument.T)
+        if got.size > 1 and near(got, np.asarray(oracle(*swapped))).all():
+            raw = " A raw kernel sees no strides: given x.T, it reads x." if contiguous else ""
+            return f" It is the answer for argument {number + 1} transposed.{raw}"
     return ""

@@ -7,7 +7,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.checks import LAYOUTS, _Guarded
+from helpers import checks, device, standin
+from helpers.guards import LAYOUTS, Guarded
 
 
 def matrices(rng):
@@ -25,7 +26,8 @@ def vector(rng):
 
 
 def check(candidate, oracle, make_case, capsys, **options):
-    passed = helpers.check("99.1", candidate, oracle, make_case, rtol=1e-12, **options)
+    options = {"rtol": 1e-12} | options
+    passed = helpers.check("99.1", candidate, oracle, make_case, **options)
     line = capsys.readouterr().out
     assert line.startswith("Exercise 99.1: ") and line.count("\n") == 1
     return passed, line.removeprefix("Exercise 99.1: ").strip()
@@ -252,7 +254,7 @@ def test_every_case_has_another_size_and_layout(capsys):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_canaries_of_every_kind_of_array(dtype, shape, layout):
     values = np.random.default_rng(1).integers(0, 2, shape).astype(dtype)
-    guard = _Guarded(1, shape, dtype, layout, values)
+    guard = Guarded(1, shape, dtype, layout, values)
     assert np.array_equal(guard.view.get(), values) and guard.view.dtype == dtype
     assert guard.written() == (False, False)
     outside = guard.buffer.get()
@@ -285,3 +287,249 @@ def test_large_integers_are_compared_exactly(capsys):
 
     passed = helpers.check("99.1", lambda x: x + 1, lambda x: x, case, rtol=0)
     assert not passed
+
+
+def test_a_list_of_results_will_do(capsys):
+    passes(lambda x: [x, 2 * x], lambda x: (x, 2 * x), square, capsys)
+
+
+@pytest.mark.parametrize(
+    "dtype, good, bad", [("f4", 1e-6, 1e-4), ("f8", 1e-10, 1e-8), ("c8", 1e-6, 1e-4), ("i4", 0, 1)]
+)
+def test_tolerances_that_fit_the_dtype(capsys, dtype, good, bad):
+    def case(rng):
+        return ((rng.standard_normal(2 * rng.integers(20, 90) + 1) * 10).astype(dtype),)
+
+    def off(by):
+        return lambda x: (x * (1 + by)).astype(dtype)
+
+    passes(off(good), lambda x: x, case, capsys, rtol=None)
+    fails(off(bad), lambda x: x, case, capsys, rtol=None, says=["wrong in case 1"])
+
+
+def test_atol_alone_keeps_the_usual_rtol(capsys):
+    passes(lambda x: x + 0.5, lambda x: x, square, capsys, rtol=None, atol=1)
+
+
+def test_numbers_that_look_alike_are_told_apart(capsys):
+    def candidate(x):
+        return x * (1 + 1e-9)
+
+    line = check(candidate, lambda x: x, square, capsys)[1]
+    got, expected = line.split("is ", 1)[1].split("; ")[0].split(", expected ")
+    assert got != expected and float(got) == pytest.approx(float(expected), rel=1e-8)
+
+
+def test_large_integers_are_written_whole(capsys):
+    def case(rng):
+        return (2**60 + rng.integers(0, 1000, 2 * rng.integers(3, 9) + 1),)
+
+    line = check(lambda x: x + 1, lambda x: x, case, capsys, rtol=0)[1]
+    got, expected = line.split("is ", 1)[1].split("; ")[0].split(", expected ")
+    assert int(got) == int(expected) + 1
+
+
+TWICE = """extern "C" __global__ void twice(const double* x, double* y, int rows, int cols) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows * cols) y[i] = 2 * x[i];
+}"""
+
+
+def test_a_transposed_view_given_to_a_raw_kernel_is_named(capsys):
+    kernel = cp.RawKernel(TWICE, "twice")
+
+    def candidate(x):
+        y, x = cp.empty(x.shape, x.dtype), x.T
+        kernel((x.size // 128 + 1,), (128,), (x, y, np.int32(len(x)), np.int32(len(x))))
+        return y
+
+    # Not symmetric in its argument, so that the guess must come from the argument transposed.
+    def oracle(x):
+        return 2 * x.T + np.arange(len(x))
+
+    def wrong(x):
+        return candidate(x) + cp.arange(len(x))
+
+    says = ["answer for argument 1 transposed", "sees no strides: given x.T"]
+    fails(wrong, oracle, square, capsys, contiguous=True, says=says)
+    line = check(wrong, oracle, square, capsys)[1]
+    assert "no strides" not in line
+
+
+def test_numpy_arrays_are_tried_where_they_should_work(capsys):
+    def both(x):
+        return cp.get_array_module(x).cumsum(x)
+
+    passes(both, np.cumsum, vector, capsys, numpy_too=True)
+    passes(cp.cumsum, np.cumsum, vector, capsys)
+    says = ["given NumPy arrays: "]
+    fails(lambda x: cp.arange(x.size) + x, lambda x: np.arange(x.size) + x, vector, capsys,
+          numpy_too=True, says=says)  # fmt: skip
+    fails(lambda x: cp.asarray(x) + 0, lambda x: x, vector, capsys, numpy_too=True,
+          says=[*says, "must be a numpy.ndarray"])  # fmt: skip
+
+
+def test_arguments_may_be_changed_where_the_exercise_says_so(capsys):
+    def candidate(x):
+        x *= 2
+        return x
+
+    passes(candidate, lambda x: 2 * x, square, capsys, changes=True)
+    fails(candidate, lambda x: 2 * x, square, capsys, says=["changed argument 1"])
+
+
+def test_a_loop_over_rows_makes_too_many_arrays(capsys):
+    def loop(x):
+        return cp.stack([row - row.min() for row in x])
+
+    def whole(x):
+        return x - x.min(axis=1, keepdims=True)
+
+    def oracle(x):
+        return x - x.min(axis=1, keepdims=True)
+
+    passes(whole, oracle, "mn", capsys, max_arrays=4)
+    passes(loop, oracle, "mn", capsys)
+    fails(loop, oracle, "mn", capsys, max_arrays=4, says=["values are right", "where 4 will do"])
+
+
+def test_a_result_that_changes_from_run_to_run_is_caught(capsys):
+    calls = []
+
+    def candidate(x):
+        calls.append(x.shape)
+        return x + (len(calls) == 5)
+
+    fails(candidate, lambda x: x, square, capsys, says=["case 4 of 4", "run again", "race"])
+    assert len(calls) == 5 and calls[3] == calls[4]
+
+
+def test_the_second_run_is_in_another_order_where_the_standin_has_one(capsys, monkeypatch):
+    order = []
+
+    class Other:
+        def __enter__(self):
+            order.append("other")
+
+        def __exit__(self, *error):
+            order.pop()
+
+    monkeypatch.setattr(standin, "another_order", Other, raising=False)
+    fails(lambda x: x + len(order), lambda x: x, square, capsys, says=["run again"])
+
+
+@pytest.mark.parametrize("by", [-1, 0, 1])
+def test_writing_beside_an_array_that_the_candidate_made(capsys, monkeypatch, by):
+    """As on a GPU, where nothing but the canaries guards what `cp.empty` gives."""
+    monkeypatch.setattr(device, "on_gpu", True)
+    kernel = cp.RawKernel(SHIFTED, "shifted")
+
+    def candidate(x):
+        y = cp.empty(x.size - 1)
+        size = np.int32(y.size + (by > 0))
+        kernel((x.size // 128 + 1,), (128,), (x, y, np.int32(min(by, 0)), size))
+        return y if by >= 0 else x[1:].copy()
+
+    def oracle(x):
+        return x[1:].copy()
+
+    if by == 0:
+        passes(candidate, oracle, doubles, capsys, contiguous=True)
+    else:
+        says = ["wrote outside an array that it made; look at the bounds test"]
+        fails(candidate, oracle, doubles, capsys, contiguous=True, says=says)
+
+
+def test_on_a_gpu_new_memory_holds_no_earlier_result(capsys, monkeypatch):
+    monkeypatch.setattr(device, "on_gpu", True)
+
+    def lazy(x):
+        size = x.size * x.itemsize
+        return cp.ndarray(x.shape, x.dtype, cp.cuda.alloc(size))  # nothing is written into it
+
+    says = ["element [0, 0] is -5.", "e+303"]
+    fails(lazy, lambda x: 2 * x, square, capsys, contiguous=True, says=says)
+
+
+def test_a_lost_context_is_named(capsys):
+    def candidate(x):
+        raise cp.cuda.runtime.CUDARuntimeError(700)
+
+    says = ["IllegalAddress", "restart Python"]
+    fails(candidate, lambda x: x, square, capsys, says=says)
+
+
+def test_shapes_in_letters():
+    make_case, rng = checks.shaped("mp, pn"), np.random.default_rng(3)
+    cases = [make_case(rng) for _ in range(4)]
+    sizes = [(a.shape[0], a.shape[1], b.shape[1]) for a, b in cases]
+    assert all(a.shape[1] == b.shape[0] for a, b in cases)
+    assert all(size % 2 for case in sizes for size in case)
+    assert max(sizes[0]) < 60
+    assert [tuple(size > 1024 for size in case) for case in sizes[1:]] == [
+        (True, False, False),  # m, n and p by turns
+        (False, False, True),
+        (False, True, False),
+    ]
+    make_case = checks.shaped("nn,n")
+    small, *large = [make_case(rng)[0] for _ in range(4)]
+    assert small.shape[0] == small.shape[1] < 60 and all(128 < len(a) < 200 for a in large)
+
+
+@pytest.mark.parametrize("text", ["", "m n", "mn,", "3n"])
+def test_shapes_that_are_not_letters_are_refused(text):
+    with pytest.raises(ValueError, match="letters and commas"):
+        helpers.check("99.1", lambda x: x, lambda x: x, text)
+
+
+def test_an_answer_returned_instead_of_written_is_named(capsys):
+    says = ["nothing was written into the last argument"]
+    fails(lambda x, out: x.T.copy(), lambda x: x.T, square, capsys, out=True, says=says)
+
+
+def test_a_small_error_of_large_values_is_called_one_of_precision(capsys):
+    def candidate(x):
+        return (x * x).sum(axis=1) - x.sum(axis=1) * cp.float64(1 + 1e-7)
+
+    def oracle(x):
+        return (x * x).sum(axis=1) - x.sum(axis=1)
+
+    fails(candidate, oracle, square, capsys, says=["look at the precision"])
+
+
+@pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's order of threads")
+def test_a_result_that_depends_on_the_order_of_threads_is_refused(capsys):
+    kernel = cp.RawKernel(
+        """extern "C" __global__ void shift(double *x, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i + 1 < n) x[i] = x[i + 1];
+        }""",
+        "shift",
+    )
+
+    def in_place(x):
+        y = x.copy()
+        kernel((-(-x.size // 32),), (32,), (y, np.int32(x.size)))
+        return y[:-1]
+
+    verdict = helpers.check("0.0", in_place, lambda x: x[1:], "n", contiguous=True)
+    assert not verdict
+    assert "run again" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(helpers.on_gpu, reason="a GPU would hang")
+def test_a_loop_without_an_end_ends(capsys, monkeypatch):
+    monkeypatch.setattr(checks, "KERNEL_SECONDS", 0.3)
+    kernel = cp.RawKernel(
+        """extern "C" __global__ void wait(double *x) {
+            for (;;) x[0] += 1;
+        }""",
+        "wait",
+    )
+
+    def endless(x):
+        kernel((1,), (1,), (x,))
+        return x
+
+    assert not helpers.check("0.0", endless, lambda x: x, "n", contiguous=True)
+    assert "does a loop never end?" in capsys.readouterr().out

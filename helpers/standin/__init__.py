@@ -11,6 +11,7 @@ folder ``packages/`` beside this file, which run on the CPU. The environment var
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -18,6 +19,8 @@ import sys
 import tomllib
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+
+from helpers.standin import engine
 
 PACKAGES = Path(__file__).with_name("packages")
 NAMES = ("cupy", "cupyx", "cupy_backends")
@@ -108,6 +111,16 @@ def missing(module: str, name: str, known=()) -> Exception:
 def is_active() -> bool:
     """True when ``import cupy`` gives the stand-in."""
     return _finder in sys.meta_path
+
+
+def another_order() -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the stand-in runs blocks and threads backwards; a GPU does not."""
+    return engine.backwards() if is_active() else contextlib.nullcontext()
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the stand-in ends a kernel after so many seconds, with an error."""
+    return engine.time_limit(seconds) if is_active() else contextlib.nullcontext()
 
 
 def install() -> bool:

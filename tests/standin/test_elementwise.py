@@ -209,7 +209,7 @@ def test_preamble_options_and_headers():
 
 
 def test_const_and_non_const():
-    with pytest.raises(CompileException, match="read-only"):
+    with pytest.raises(CompileException, match="read-only|const-qualified"):
         cp.ElementwiseKernel("T x", "T y", "x = 1; y = x", "const_input")(arange(2))
     x = arange(2)
     cp.ElementwiseKernel("_non_const T x", "T y", "x = 5; y = x", "free_input")(x)
@@ -223,10 +223,10 @@ def test_n_is_no_variable():
 
 def test_compile_error_has_the_readers_lines():
     kernel = cp.ElementwiseKernel("T x", "T y", "\n  T a = x;\n  y = b;", "lines")
-    with pytest.raises(CompileException, match=r"lines\.cu\(3\): error: 'b'"):
+    with pytest.raises(CompileException, match=r"lines\.cu\(3\): error: .*'b'"):
         kernel(arange(2))
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n\nint f() { oops }")
-    with pytest.raises(CompileException, match=r"lines\.cu, preamble\(3\): error: 'oops'"):
+    with pytest.raises(CompileException, match=r"lines\.cu, preamble\(3\): error: .*'oops'"):
         kernel(arange(2))
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n#include <vector>")
     with pytest.raises(CompileException, match=r'\(2\): .*could not open source file "vector"'):
@@ -404,16 +404,19 @@ def test_cached_code():
 
 def test_a_write_through_a_pointer_past_the_end():
     kernel = cp.ElementwiseKernel("", "raw float32 y", "(&y[0])[i + 1] = i", "past")
-    with pytest.raises(RuntimeError, match="^kernel 'past' wrote outside the raw array 'y' of"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"^kernel 'past', line 1: writes y\[128\], outside the array 'y' of 512 bytes",
+    ):
         kernel(cp.zeros(128, "float32"), size=128)
 
 
 def test_a_fault_is_an_error():
     kernel = cp.ElementwiseKernel("raw T x", "T y", "y = *(&x[0] + (1ll << 40))", "wild")
-    with pytest.raises(RuntimeError, match="^kernel 'wild': "):
+    with pytest.raises(RuntimeError, match="^kernel 'wild', line 1: reads "):
         kernel(arange(3), size=3)
     kernel = cp.ElementwiseKernel("T x", "T y", "T a[4] = {}; y = a[(int)x]", "local_array")
-    with pytest.raises(RuntimeError, match="^kernel 'local_array': "):
+    with pytest.raises(RuntimeError, match="^kernel 'local_array', line 1: index 4 "):
         kernel(arange(6))
     np.testing.assert_array_equal(kernel(arange(4)).get(), 0)
 

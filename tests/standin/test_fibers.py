@@ -4,6 +4,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
+from helpers.standin.engine import kernels
+
 RNG = np.random.default_rng(21)
 
 
@@ -300,10 +302,8 @@ def test_a_spin_that_cannot_end_is_stopped(monkeypatch):
     cell = cp.zeros(1, "i4")
     run(body, cell, parameters="int *c", grid=(2,), block=(64,))  # both blocks run at once: it ends
     assert cell.get()[0] == 2
-    from cupy.cuda import function
-
-    monkeypatch.setattr(function, "RESIDENT_LIMIT", 64)
-    monkeypatch.setattr(function, "SPIN_LIMIT", 0.2)
+    monkeypatch.setattr(kernels, "RESIDENT_LIMIT", 64)
+    monkeypatch.setattr(kernels, "SPIN_LIMIT", 0.2)
     with pytest.raises(RuntimeError, match="threads have gone round a loop for 0.2 s"):
         run(body, cp.zeros(1, "i4"), parameters="int *c", grid=(2,), block=(64,))
 

@@ -207,7 +207,7 @@ def test_definition_is_refused():
 
 
 def test_compile_error_names_the_kernel():
-    with pytest.raises(cp.cuda.compiler.CompileException, match=r"^wrong\.cu\(1\): error: 'c'"):
+    with pytest.raises(cp.cuda.compiler.CompileException, match=r"^wrong\.cu\(1\): error: .*'c'"):
         cp.ReductionKernel("T x", "T y", "x", "a + c", "y = a", "0", "wrong")(cp.zeros(2))
 
 

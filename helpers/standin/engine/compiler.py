@@ -32,25 +32,48 @@ NO_COMPILER = (
     "your system, or `pip install ziglang`. ($CXX names a compiler that is not on the PATH.)"
 )
 # -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on
-# a GPU. _FORTIFY_SOURCE would forbid longjmp from one stack to another.
+# a GPU. A loop without an end stays one. _FORTIFY_SOURCE would forbid longjmp from one stack to
+# another.
 FLAGS = (
     "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
-    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -U_FORTIFY_SOURCE"
+    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -fno-finite-loops "
+    "-U_FORTIFY_SOURCE"
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
-# By family: an index outside an array of fixed size (a shared tile, a local array) stops the
-# kernel; messages without pictures; zig need not build its C++ library, which nothing uses.
-_CLANG = ["-fsanitize=array-bounds", "-fsanitize-trap=array-bounds", "-fno-caret-diagnostics"]
+# By family: messages without pictures; zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
-    "gcc": [
-        "-fsanitize=bounds",
-        "-fsanitize-undefined-trap-on-error",
-        "-fno-diagnostics-show-caret",
-    ],
-    "clang": _CLANG,
-    "zig": [*_CLANG, "-nostdlib++"],
+    "gcc": ["-fno-diagnostics-show-caret"],
+    "clang": ["-fno-caret-diagnostics"],
+    "zig": ["-fno-caret-diagnostics", "-nostdlib++", "-fno-sanitize=all"],
 }
+# What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a misaligned
+# access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
+CHECKS = "-g1 -fsanitize=bounds -fno-sanitize-recover=bounds,alignment".split()
+SHADOW = 0x100000000000  # where it begins; see shim/memory.h
+SHADOW_CHECKS = {
+    "gcc": [
+        "-fsanitize=kernel-address",
+        f"-fasan-shadow-offset={SHADOW:#x}",
+        *(f"--param=asan-{what}" for what in ("stack=0", "globals=0")),
+        "--param=asan-instrumentation-with-call-threshold=1000000",
+    ],
+    "clang": [
+        "-fsanitize=kernel-address",
+        *(
+            word
+            for option in (
+                f"mapping-offset={SHADOW:#x}",
+                "stack=0",
+                "globals=0",
+                "kernel-mem-intrinsic-prefix=1",
+                "instrumentation-with-call-threshold=1000000",
+            )
+            for word in ("-mllvm", f"-asan-{option}")
+        ),
+    ],
+}
+SHADOW_CHECKS["zig"] = SHADOW_CHECKS["clang"]
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 _lock = threading.RLock()
 
@@ -177,7 +200,7 @@ def _make(target: Path, arguments: list[str], source: str | None = None) -> str 
 def runtime() -> ctypes.CDLL:
     """The library that runs kernels (shim/runtime.cpp), built on first use."""
     with _lock:
-        flags = [*_flags(), *LINK, "-std=c++17"]
+        flags = [*_flags(), *LINK, "-std=c++17", f"-DSTANDIN_SHADOW={SHADOW:#x}", "-D_GNU_SOURCE"]
         path = cache_folder() / f"runtime-{_key(*flags)}.so"
         if not path.exists():
             name = "-install_name" if sys.platform == "darwin" else "-soname"
@@ -188,28 +211,54 @@ def runtime() -> ctypes.CDLL:
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
+@functools.cache
+def has_shadow() -> bool:
+    """Whether fences are exact to the byte (shim/memory.h); if not, up to 15 bytes past the end of
+    an array are not seen. So it is where the system is not Linux, and with STANDIN_FENCES=pages.
+
+    RuntimeError where there is no room for device memory at all.
+    """
+    found = runtime().standin_reserve(int(os.environ.get("STANDIN_FENCES") != "pages"))
+    if not found:
+        raise RuntimeError("the system has no addresses to reserve for device memory")
+    return found == 2
+
+
 def _flags() -> list[str]:
     return [*FLAGS, *FAMILY_FLAGS[find_compiler().family]]
 
 
+def _kernel_flags(pointers: bool) -> list[str]:
+    flags = [*_flags(), *CHECKS]
+    if pointers:
+        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[find_compiler().family] * has_shadow())]
+    return flags
+
+
 @functools.cache
-def _include_shim(standard: str, pch: bool) -> list[str]:
+def _include_shim(standard: str, pch: bool, pointers: bool) -> list[str]:
     """Arguments that include the shim, precompiled where the compiler is g++."""
     plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
     if not pch or find_compiler().family != "gcc":
         return plain
-    folder = cache_folder() / f"headers-{_key(*_flags(), standard)}"
+    flags = _kernel_flags(pointers)
+    folder = cache_folder() / f"headers-{_key(*flags, standard)}"
     folder.mkdir(exist_ok=True)
     target = folder / "cuda.h.gch"
     if not target.exists():
-        arguments = [*_flags(), standard, "-x", "c++-header", str(SHIM / "cuda.h")]
+        arguments = [*flags, standard, "-x", "c++-header", str(SHIM / "cuda.h")]
         if _make(target, arguments):
             return plain
     return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
 
 
 def build(
-    source: str, *, options: tuple[str, ...] = (), name: str = "kernel", pch: bool = True
+    source: str,
+    *,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    pch: bool = True,
+    pointers: bool = True,
 ) -> ctypes.CDLL:
     """Compile C++ ``source``, which needs no include for the shim, and load it.
 
@@ -218,6 +267,8 @@ def build(
         options: NVRTC options; see ``parse_options``.
         name: what the source is called in messages, without ``.cu``.
         pch: whether to use the precompiled header.
+        pointers: False if the reader's code cannot follow a pointer, so that no access need be
+            checked and loops may be vectorised.
 
     Raises:
         CompileError: the source is rejected; ``str()`` has the messages.
@@ -227,10 +278,10 @@ def build(
         runtime()  # first: the library needs it
         parsed = parse_options(tuple(options))
         text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
-        flags = [*_flags(), *LINK, *parsed.arguments]
+        flags = [*_kernel_flags(pointers), *LINK, *parsed.arguments]
         path = cache_folder() / f"{_key(*flags, text)}.so"
         if not path.exists():
-            arguments = [*flags, *_include_shim(parsed.arguments[0], pch), "-x", "c++"]
+            arguments = [*flags, *_include_shim(parsed.arguments[0], pch, pointers), "-x", "c++"]
             if message := _make(path, arguments, text):
                 raise CompileError(readable(message, name))
         return ctypes.CDLL(str(path))
@@ -239,14 +290,20 @@ def build(
 def readable(message: str, name: str) -> str:
     """The compiler's errors in NVRTC's form: ``name.cu(3): error: 'b' was not declared``."""
     pattern = re.compile(
-        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)"
+        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?(?P<kind>error|note): "
+        r"(?P<what>.*)"
     )
-    errors = []
+    found: list[tuple[str, str]] = []  # place, what
     for line in message.splitlines():
-        if match := pattern.match(line):
-            error = f"{match['file']}({match['line']}): error: {match['what']}"
-            if error not in errors:
-                errors.append(error)
+        match = pattern.match(line)
+        if not match:
+            continue
+        place = f"{match['file']}({match['line']})"
+        if match["kind"] == "error":
+            found.append((place, match["what"]))
+        elif found and "expanded from macro" in match["what"] and match["file"] != "generated code":
+            found[-1] = (place, found[-1][1])  # Clang names the macro's use first
+    errors = list(dict.fromkeys(f"{place}: error: {what}" for place, what in found))
     if not errors:
         return message
     plural = "error" if len(errors) == 1 else "errors"

@@ -12,6 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.shared import SharedVariable, shared_variables
+from helpers.standin.engine.source import (
+    EXTERN_C,
+    body,
+    c_linkage_blocks,
+    depth,
+    parameters,
+    without_comments,
+    without_strings,
+)
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
 CUPY_HEADERS = {
@@ -46,12 +56,7 @@ _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, 
 SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
 SPIN_MACRO = "#define while(...) while (standin_spin(), (__VA_ARGS__))"
 
-_LEXEME = re.compile(
-    r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-    re.DOTALL,
-)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
-_EXTERN_C = re.compile(r'\bextern\s+"C"')
 _SHARED_ARRAY = re.compile(
     r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
 )
@@ -72,76 +77,50 @@ class Translation:
     globals: list[str]
     fibers: bool
     spins: bool
+    shared: list[SharedVariable] = field(default_factory=list)  # those of fixed size
+    parameters: dict[str, list[str]] = field(default_factory=dict)  # names, by kernel
     max_threads: dict[str, int] = field(default_factory=dict)  # by __launch_bounds__
-
-
-def _blank(match: re.Match) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
-
-
-def _without_comments(source: str) -> str:
-    return _LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
-
-
-def _without_strings(code: str) -> str:
-    return _LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
-
-
-def _c_linkage_blocks(code: str, bare: str) -> list[tuple[int, int]]:
-    """(start, end) of the braces of each ``extern "C" { ... }``."""
-    blocks = []
-    for match in _EXTERN_C.finditer(code):
-        opening = re.compile(r"\s*\{").match(bare, match.end())
-        if opening:
-            depth, end = 0, len(bare)
-            for brace in re.compile(r"[{}]").finditer(bare, opening.end() - 1):
-                depth += 1 if brace[0] == "{" else -1
-                if depth == 0:
-                    end = brace.start()
-                    break
-            blocks.append((opening.end() - 1, end))
-    return blocks
-
-
-def _depth(bare: str, position: int, blocks: list[tuple[int, int]]) -> int:
-    """How many braces other than those of ``extern "C"`` are open at ``position``."""
-    before = bare[:position]
-    return before.count("{") - before.count("}") - sum(a < position <= b for a, b in blocks)
 
 
 def _kernels(
     code: str, bare: str, blocks: list[tuple[int, int]]
-) -> tuple[list[str], dict[str, int]]:
-    """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds."""
-    names, bounds = [], {}
+) -> tuple[list[str], dict[str, int], dict[str, tuple[int, int]], dict[str, list[str]]]:
+    """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds.
+
+    Of every kernel, templates included: where its body is, and the names of its parameters.
+    """
+    names, bounds, bodies, named = [], {}, {}, {}
     for match in _KERNEL.finditer(bare):
         start = max(bare.rfind(c, 0, match.start()) for c in ";{}") + 1
         prefix = code[start : match.start()]
         in_block = any(a < match.start() < b for a, b in blocks)
-        if "template" in prefix or not (in_block or _EXTERN_C.search(prefix)):
+        bodies.setdefault(match[1], body(bare, match.end()))
+        named.setdefault(match[1], parameters(bare, match.end() - 1))
+        if "template" in prefix or not (in_block or EXTERN_C.search(prefix)):
             continue
         if match[1] not in names:
             names.append(match[1])
         if bound := _BOUNDS.search(bare[start : match.end()]):
             bounds[match[1]] = int(bound[1])
-    return names, bounds
+    return names, bounds, bodies, named
 
 
 def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
     """Names of the ``__constant__`` and ``__device__`` variables at file scope."""
     names = []
     for match in _GLOBAL.finditer(bare):
-        if _depth(bare, match.start(), blocks):
+        if depth(bare, match.start(), blocks):
             continue
         text = re.sub(r"\b(__align__|alignas|__attribute__)\s*\([^()]*\)", " ", bare[match.end() :])
         if not re.search(r"[;={]", text.partition("(")[0]):
             continue  # a function
-        depth, statement = 0, ""  # of `float a[3] = {1, 2}, b;` the statement is `float a = , b`
+        open_brackets, statement = 0, ""
+        # Of `float a[3] = {1, 2}, b;` the statement is `float a = , b`
         for character in text:
-            depth += (character in "[{(") - (character in ")}]")
-            if character == ";" and depth == 0:
+            open_brackets += (character in "[{(") - (character in ")}]")
+            if character == ";" and open_brackets == 0:
                 break
-            statement += character if depth == 0 and character not in ")}]" else ""
+            statement += character if open_brackets == 0 and character not in ")}]" else ""
         for piece in re.sub(r"=[^,]*", "", statement).split(","):
             words = re.findall(r"\w+", piece)
             if words and words[-1] not in names:
@@ -209,24 +188,24 @@ def translate(
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
         CompileError: for an include that neither CUDA, CuPy nor the reader offers.
     """
-    code = _without_comments(source)
-    bare = _without_strings(code)
+    code = without_comments(source)
+    bare = without_strings(code)
     for pattern, what in UNSUPPORTED:
         if match := re.search(pattern, bare):
             line = bare.count("\n", 0, match.start()) + 1
             raise NotImplementedError(
                 f"{name}.cu({line}): the CPU stand-in does not cover {what}; it needs a GPU"
             )
-    blocks = _c_linkage_blocks(code, bare)
-    kernels, bounds = _kernels(code, bare, blocks)
+    blocks = c_linkage_blocks(code, bare)
+    kernels, bounds, bodies, named = _kernels(code, bare, blocks)
     variables = _globals(bare, blocks)
     spins = bool(SPINS.search(bare))
     fibers = spins or bool(WAITS.search(bare))
 
+    code, shared = shared_variables(code, bare, blocks, bodies, name)
     code, hoisted = headers(code, include_folders, f"{name}.cu")
-    code = _EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
+    code = EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
     code = _SHARED_ARRAY.sub(_shared_array, code)
-    code = re.sub(r"\bstatic(\s+)__shared__\b|\b__shared__(\s+)static\b", r"__shared__\1\2", code)
 
     entries = [*kernels, *(e for e in expressions if e not in kernels)]
     lines = [f'#include "{header}"' for header in hoisted]
@@ -246,4 +225,6 @@ def translate(
             f"{{ *size = sizeof({variable}); return (void *)&{variable}; }}"
         )
     lines.append("}")
-    return Translation("\n".join(lines) + "\n", entries, variables, fibers, spins, bounds)
+    return Translation(
+        "\n".join(lines) + "\n", entries, variables, fibers, spins, shared, named, bounds
+    )

@@ -1,14 +1,18 @@
 // Leaving a launch early: faults of the hardware, refusals, an interrupt. Part of runtime.cpp.
 #pragma once
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/time.h>
+#include <ucontext.h>
 
 #include "runtime.h"
 
 StandinReport standin_report;
+double standin_time_limit = 600;  // seconds that a launch may take
 
 namespace {
 
@@ -24,36 +28,77 @@ bool in_thread;  // a thread of the grid is running: standin_here is to be belie
     _longjmp(launch_frame, 1);
 }
 
+// Note which instruction it is, as an offset into the library that holds it.
+void note_place(void *instruction) {
+    Dl_info info;
+    if (dladdr(instruction, &info)) {
+        standin_report.offset = (char *)instruction - (char *)info.dli_fbase;
+        snprintf(standin_report.library, sizeof standin_report.library, "%s", info.dli_fname);
+    }
+}
+
+void *instruction_of(void *context) {
+    ucontext_t *at = (ucontext_t *)context;
+#if defined(__linux__) && defined(__x86_64__)
+    return (void *)(at->uc_mcontext.gregs[REG_RIP] + 1);  // as a return address would be: past it
+#elif defined(__linux__) && defined(__aarch64__)
+    return (void *)(at->uc_mcontext.pc + 1);
+#else
+    (void)at;
+    return nullptr;
+#endif
+}
+
+void note_shared(const void *address);  // shared.h
+
+[[noreturn]] void fault(char access, const void *address, size_t bytes, void *instruction) {
+    standin_report.access = access;
+    standin_report.address = address;
+    standin_report.bytes = bytes;
+    if (address) note_shared(address);
+    if (instruction) note_place(instruction);
+    leave(STANDIN_FAULT);
+}
+
 const char *describe_address(const char *address);
 
-void on_signal(int number, siginfo_t *info, void *) {
+void on_signal(int number, siginfo_t *info, void *context) {
     if (!pthread_equal(pthread_self(), launch_thread)) {
-        if (number == SIGINT)
-            pthread_kill(launch_thread, SIGINT);
+        if (number == SIGINT || number == SIGALRM)
+            pthread_kill(launch_thread, number);
         else
             signal(number, SIG_DFL);  // another thread's fault: let it happen again, unhandled
         return;
     }
     if (number == SIGINT) leave(STANDIN_INTERRUPTED);
-    const char *what = "a fault";
+    const char *what = "";
+    char access = 0;
+    const void *address = nullptr;
     if (number == SIGFPE)
         what = "an integer division by zero (a GPU gives a meaningless number without a word)";
-    else if (number == SIGSEGV || number == SIGBUS)
-        what = describe_address((const char *)info->si_addr);
+    else if (number == SIGSEGV || number == SIGBUS) {
+        access = 'x';
+        if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
+            what = describe_address((const char *)info->si_addr);
+            address = info->si_addr;
+        }
+    } else if (number == SIGALRM)
+        what = "it has run for too long: does a loop never end?";
     else
-        what = "an index outside an array of fixed size (shared or local), or a function that ended "
+        what = "what C++ leaves undefined: an access through a null pointer, or a function that ended "
                "without the return it owes";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
-    leave(STANDIN_FAULT);
+    fault(access, address, 0, instruction_of(context));
 }
 
-const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT};
+const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT, SIGALRM};
 const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
 
 // Catches the signals for as long as it lives, on a stack of its own, since a fiber's may be full.
 struct Handlers {
     struct sigaction before[SIGNAL_COUNT];
     stack_t stack_before;
+    itimerval timer_before;
 
     void install() {
         static char stack[64 * 1024];
@@ -66,9 +111,14 @@ struct Handlers {
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &action, &before[i]);
         launch_thread = pthread_self();
+        itimerval limit = {};
+        limit.it_value.tv_sec = (long)standin_time_limit;
+        limit.it_value.tv_usec = (long)((standin_time_limit - limit.it_value.tv_sec) * 1e6);
+        setitimer(ITIMER_REAL, &limit, &timer_before);
     }
 
     void restore() {
+        setitimer(ITIMER_REAL, &timer_before, nullptr);
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
         sigaltstack(&stack_before, nullptr);
     }

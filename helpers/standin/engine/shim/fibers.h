@@ -10,8 +10,9 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "arena.h"
 #include "faults.h"
+#include "memory.h"
+#include "shared.h"
 #include "runtime.h"
 
 double standin_spin_limit = 20;  // seconds
@@ -63,7 +64,6 @@ uint3 *coordinates;  // threadIdx
 // One entry a block, and one a warp.
 Block *blocks;
 StandinWarp *warps;
-char *shared_copies;  // static shared memory of the resident blocks that are not running
 
 template <class T>
 void grow(T *&array, size_t count) {
@@ -94,18 +94,11 @@ void reserve_fibers(unsigned count) {
 }
 
 const char *describe_address(const char *address) {
-    if (arena.memory && address >= arena.memory && address < arena.memory + arena.capacity) {
-        static char text[160];
-        snprintf(text, sizeof text,
-                 "an access past the end of its %zu bytes of dynamic shared memory (shared_mem)",
-                 standin_here.dynamic_bytes);
-        return text;
-    }
     for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
         if (address >= stacks[i] && address < stacks[i] + page_size())
             return "more local memory than the stand-in gives a thread (about 100 KiB)";
     if (address < (const char *)4096) return "an access through a null pointer";
-    return "an access to memory that belongs to no array";
+    return "";
 }
 
 double seconds() {
@@ -149,15 +142,10 @@ void fiber_main() {
 
 void enter_block(unsigned next) {
     if (next == current_block) return;
-    size_t size = kernel->shared_end - kernel->shared_begin;
-    if (size) {
-        memcpy(shared_copies + current_block * size, kernel->shared_begin, size);
-        memcpy(kernel->shared_begin, shared_copies + next * size, size);
-    }
     current_block = next;
     unsigned x = standin_here.grid_size.x, y = standin_here.grid_size.y;
     standin_here.block = {next % x, next / x % y, next / x / y};
-    standin_here.dynamic_shared = arena.start(next, dynamic_bytes);
+    frames.enter(next);
 }
 
 [[noreturn]] void report_divergence() {

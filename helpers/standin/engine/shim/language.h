@@ -14,14 +14,6 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
-// One block runs at a time, so its shared memory is static; a section of its own lets the runtime
-// poison it before each block and put it aside when another block's turn comes.
-#ifdef __APPLE__
-#define __shared__ static __attribute__((section("__DATA,standin_shared")))
-#else
-#define __shared__ static __attribute__((section("standin_shared")))
-#endif
-
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDA_ARCH__ 750

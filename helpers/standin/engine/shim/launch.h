@@ -2,18 +2,23 @@
 // function that unpacks an array of pointers to arguments, as cuLaunchKernel takes one.
 #pragma once
 
-// The bounds of the module's static shared memory; null in a module that has none.
-#ifdef __APPLE__
-extern char standin_shared_begin[] __asm("section$start$__DATA$standin_shared");
-extern char standin_shared_end[] __asm("section$end$__DATA$standin_shared");
-#else
-extern "C" {
-extern char __start_standin_shared[] __attribute__((weak, visibility("hidden")));
-extern char __stop_standin_shared[] __attribute__((weak, visibility("hidden")));
+// The module's `__shared__` variables. Each is a member of a class of its own, so that an instance of a
+// template has its own, and is entered in the list when the library is loaded.
+namespace {
+StandinSlot *standin_slots;
 }
-#define standin_shared_begin __start_standin_shared
-#define standin_shared_end __stop_standin_shared
-#endif
+struct StandinSlotEntry : StandinSlot {
+    StandinSlotEntry(size_t bytes, int number)
+        : StandinSlot{bytes, number, standin_slots, 0, nullptr} {
+        standin_slots = this;
+    }
+};
+template <class Tag, class T, int Number>
+struct StandinShared {
+    static StandinSlotEntry slot;
+};
+template <class Tag, class T, int Number>
+StandinSlotEntry StandinShared<Tag, T, Number>::slot(sizeof(T), Number);
 
 template <class T>
 struct StandinKind {
@@ -96,30 +101,36 @@ struct StandinEntry<F, Fibers> {
     typedef typename StandinCount<sizeof...(A)>::type Indices;
 
     template <int... I>
-    static inline __attribute__((always_inline)) void unpack(void **arguments, StandinIndices<I...>) {
-        F(*(typename StandinPlain<A>::type *)arguments[I]...);
+    static inline __attribute__((always_inline)) void unpack(void (*function)(A...), void **arguments,
+                                                             StandinIndices<I...>) {
+        function(*(typename StandinPlain<A>::type *)arguments[I]...);
     }
 
-    static void call(void **arguments) { unpack(arguments, Indices()); }
+    static void call(void **arguments) { unpack(F, arguments, Indices()); }
 
-    static void loop(void **arguments) {
+    static void loop(void **arguments) { unpack(threads, arguments, Indices()); }
+
+    static void threads(A... a) {
         const dim3 size = standin_here.block_size;
+        const bool back = standin_here.backwards;
+        const uint3 last = {size.x - 1, size.y - 1, size.z - 1};
+        const unsigned int last_index = size.x * size.y * size.z - 1;
         for (unsigned int z = 0, index = 0; z < size.z; ++z)
-            for (unsigned int y = 0; y < size.y; ++y)
+            for (unsigned int y = 0; y < size.y; ++y) {
+                standin_here.thread = {0, back ? last.y - y : y, back ? last.z - z : z};
                 for (unsigned int x = 0; x < size.x; ++x, ++index) {
-                    standin_here.thread = {x, y, z};
-                    standin_here.index = index;
+                    standin_here.thread.x = back ? last.x - x : x;
+                    standin_here.index = back ? last_index - index : index;
                     asm volatile("" ::: "memory");  // now, so that a fault names the right thread
-                    unpack(arguments, Indices());
+                    F(a...);
                 }
+            }
     }
 
     static const StandinKernel *kernel() {
         static const StandinParameter parameters[] = {
             StandinDescribe<typename StandinPlain<A>::type>::parameter()..., {}};
-        static StandinKernel all = {nullptr,           nullptr,
-                                    parameters,        sizeof...(A),
-                                    standin_shared_begin, standin_shared_end};
+        static StandinKernel all = {nullptr, nullptr, parameters, sizeof...(A), standin_slots};
         if constexpr (Fibers)
             all.call = call;
         else

@@ -20,36 +20,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arena.h"
 #include "faults.h"
 #include "fibers.h"
+#include "memory.h"
 #include "runtime.h"
+#include "sanitizer.h"
+#include "shared.h"
 
 StandinHere standin_here;
+int standin_backwards;  // for the launches to come; see StandinHere
 
 namespace {
 
-void check_shared(unsigned block) {
-    if (dynamic_bytes == 0 || arena.intact(block, dynamic_bytes)) return;
-    in_thread = false;
-    standin_fail(STANDIN_FAULT,
-                 "a write outside its %zu bytes of dynamic shared memory (shared_mem), in block "
-                 "(%u, %u, %u)",
-                 dynamic_bytes, standin_here.block.x, standin_here.block.y, standin_here.block.z);
-}
-
 void run_blocks_in_turn() {
     const dim3 grid = standin_here.grid_size;
-    size_t shared = kernel->shared_end - kernel->shared_begin;
     if (!kernel->loop) prepare_fibers(1);
-    arena.prepare(dynamic_bytes, 1);
-    standin_here.dynamic_shared = arena.start(0, dynamic_bytes);
+    frames.prepare(kernel->slots, dynamic_bytes, 1);
+    frames.enter(0);
     for (unsigned z = 0; z < grid.z; ++z)
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {
                 standin_here.block = {x, y, z};
-                if (shared) memset(kernel->shared_begin, POISON, shared);
-                if (dynamic_bytes) arena.fill(0, dynamic_bytes);
+                if (standin_backwards)
+                    standin_here.block = {grid.x - 1 - x, grid.y - 1 - y, grid.z - 1 - z};
+                frames.clear(0);
                 if (kernel->loop) {
                     in_thread = true;
                     kernel->loop(arguments);
@@ -58,29 +52,18 @@ void run_blocks_in_turn() {
                     reset_fibers();
                     run_fibers();
                 }
-                check_shared(0);
             }
 }
 
 void run_all_blocks_at_once() {
     const dim3 grid = standin_here.grid_size;
-    size_t shared = kernel->shared_end - kernel->shared_begin;
     prepare_fibers(grid.x * grid.y * grid.z);
-    arena.prepare(dynamic_bytes, block_count);
-    for (unsigned b = 0; b < block_count; ++b) arena.fill(b, dynamic_bytes);
-    if (shared) {
-        grow(shared_copies, shared * block_count);
-        memset(shared_copies, POISON, shared * block_count);
-        memset(kernel->shared_begin, POISON, shared);
-    }
+    frames.prepare(kernel->slots, dynamic_bytes, block_count);
+    for (unsigned b = 0; b < block_count; ++b) frames.clear(b);
+    frames.enter(0);
     standin_here.block = {0, 0, 0};
-    standin_here.dynamic_shared = arena.start(0, dynamic_bytes);
     reset_fibers();
     run_fibers();
-    for (unsigned b = 0; b < block_count; ++b) {
-        standin_here.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
-        check_shared(b);
-    }
 }
 
 // ---- what kernels print --------------------------------------------------------------------------
@@ -95,8 +78,8 @@ size_t output_length, output_capacity;
 // Run `work(argument)` with faults caught: fills standin_report and returns its StandinCode, plus 256
 // when something was printed.
 int standin_guard(void (*work)(void *), void *argument) {
-    standin_report.code = STANDIN_DONE;
-    standin_report.text[0] = 0;
+    standin_report = StandinReport();
+    standin_report.slot = STANDIN_NOT_SHARED;
     in_thread = false;
     handlers.install();
     if (_setjmp(launch_frame) == 0) work(argument);
@@ -122,6 +105,7 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
     standin_here.block_size = dim3(block_x, block_y, block_z);
     standin_here.grid_size = dim3(grid_x, grid_y, grid_z);
     standin_here.dynamic_bytes = bytes;
+    standin_here.backwards = standin_backwards;
     standin_here.cooperative = residence == STANDIN_COOPERATIVE;
     int code = standin_guard(
         [](void *all) {

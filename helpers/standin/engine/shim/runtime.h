@@ -20,6 +20,7 @@ struct StandinHere {
     char *dynamic_shared;  // the block's dynamic shared memory
     size_t dynamic_bytes;
     unsigned int index;  // of the thread in its block, x fastest
+    bool backwards;      // the last block and, where they cannot wait, the last thread come first
     bool cooperative;    // all blocks of the grid run at once because the launch asks for it
 };
 
@@ -36,6 +37,15 @@ typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned i
 
 enum StandinScope { STANDIN_BLOCK, STANDIN_GRID };
 
+// One `__shared__` variable of a module: where it is, in the block that runs, and what is known of it.
+struct StandinSlot {
+    size_t bytes;
+    int number;        // which declaration of the source, from 0; those of a template share one
+    StandinSlot *next;
+    size_t offset;     // in a block's frame
+    char *here;
+};
+
 // One parameter of a kernel: kind is p(ointer), i(nteger), u(nsigned), f(loat), b(ool) or s(truct).
 struct StandinParameter {
     char kind, target_kind;  // target: what a pointer points to, 0 for void
@@ -48,7 +58,7 @@ struct StandinKernel {
     void (*loop)(void **arguments);  // run all threads of the block, one after another; or null
     const StandinParameter *parameters;
     int parameter_count;
-    char *shared_begin, *shared_end;  // the static shared memory of the module
+    StandinSlot *slots;  // the static shared memory of the module
 };
 
 enum StandinCode {
@@ -63,17 +73,34 @@ enum StandinCode {
 // Whether all blocks run at once: no; yes, to be safe; yes, and the kernel may rely on it.
 enum StandinResidence { STANDIN_IN_TURN, STANDIN_AT_ONCE, STANDIN_COOPERATIVE };
 
+enum StandinSlotNumber { STANDIN_NOT_SHARED = -2, STANDIN_DYNAMIC = -1 };
+
 struct StandinReport {
     int code;
     int has_thread;  // whether block and thread below mean something
     uint3 block, thread;
+    // Of an access to memory: 'r'ead, 'w'rite or, where only the hardware noticed, 'x'; else 0.
+    char access;
+    char unwritten;  // it would have read shared memory that nobody has written
+    const void *address;
+    size_t bytes;
+    // Of an access to shared memory: the declaration's number, the variable's size, and how far from
+    // its start the address is.
+    int slot;
+    size_t slot_bytes;
+    long slot_offset;
+    // Where in the source: a line of the file `library`; or, with line 0, an offset into a library.
+    int line;
+    size_t offset;
+    char library[512];
     char text[1024];
 };
 
 extern "C" {
 extern StandinHere standin_here;
 extern StandinReport standin_report;
-extern double standin_spin_limit;
+extern double standin_spin_limit, standin_time_limit;
+extern int standin_backwards;
 
 int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned int grid_x,
                    unsigned int grid_y, unsigned int grid_z, unsigned int block_x,

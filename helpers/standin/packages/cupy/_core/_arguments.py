@@ -5,49 +5,25 @@ A GPU takes whatever bytes it is given. Here an argument that the kernel would m
 
 from __future__ import annotations
 
-import ctypes
-import re
 import sys
 
 import numpy as np
 
 from cupy._core._ndarray import ndarray
 from cupy.cuda import memory
-
-
-class Parameter(ctypes.Structure):
-    """One parameter as the compiled kernel describes it (StandinParameter of shim/runtime.h)."""
-
-    _fields_ = [
-        ("kind", ctypes.c_char),
-        ("target_kind", ctypes.c_char),
-        ("size", ctypes.c_int),
-        ("target_size", ctypes.c_int),
-        ("type", ctypes.c_char_p),
-    ]
-
-
-def _type_name(text: bytes) -> str:
-    """The type in the compiler's description of a template function of that type."""
-    found = re.search(r"T = (.*?)[\];]", text.decode())
-    name = found[1] if found else "?"
-    return re.sub(r"standin_user::|\(anonymous namespace\)::|\{anonymous\}::|<unnamed>::", "", name)
+from helpers.standin.engine.kernels import Parameter
 
 
 class Checker:
-    """Turns one Python argument into the value that ``struct.pack`` stores for a parameter."""
+    """Turns one Python argument into what ``Kernel.launch`` takes for a parameter."""
 
     def __init__(self, kernel: str, position: int, parameter: Parameter):
         self.kind = parameter.kind.decode()
         self.size = parameter.size
         self.target_kind = parameter.target_kind.decode().strip("\0")
         self.target_size = parameter.target_size
-        self.type = _type_name(parameter.type)
+        self.type = parameter.type
         self.where = f"argument {position} of kernel '{kernel}' ({self.type})"
-        self.format = {"p": "Q", "f": "f" if self.size == 4 else "d", "b": "?"}.get(self.kind)
-        if self.format is None:
-            self.format = f"{self.size}s"  # structs by their bytes, integers of any size too
-        self.format += f"{-self.size % 16}x"
         self.accepted: set[np.dtype] = set()  # of arrays, found right before
 
     def __call__(self, value):

@@ -16,9 +16,8 @@ import numpy as np
 from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
-from cupy.cuda.function import check_memory, guarded
 from cupy.cuda.stream import submit
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import compiler, kernels, translate
 from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
@@ -157,26 +156,37 @@ class Packing:
         return words
 
 
-def compiled(source: str, options: tuple[str, ...], name: str) -> Callable[[np.ndarray], None]:
+# What a body needs to make a pointer of its own; indices of raw arrays are checked in any case.
+_POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\bdata\b")
+
+
+def follows_pointers(*texts: str) -> bool:
+    """Whether the reader's code could touch memory other than the elements it is given."""
+    return any(_POINTERS.search(text) for text in texts)
+
+
+def compiled(
+    source: str, options: tuple[str, ...], name: str, pointers: bool
+) -> Callable[[np.ndarray, Callable[[], list[kernels.Pointer]]], None]:
     """The function ``standin_run`` of a generated source, to be called with the words.
 
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     try:
-        library = compiler.build(source, options=options, name=name)
+        library = compiler.build(source, options=options, name=name, pointers=pointers)
     except CompileError as error:
         raise CompileException(str(error), source, name, tuple(options)) from None
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
 
-    def run(words: np.ndarray) -> None:
-        guarded(name, address, words.ctypes.data)
+    def run(words: np.ndarray, given: Callable[[], list[kernels.Pointer]]) -> None:
+        kernels.guarded(name, address, words.ctypes.data, given)
 
     run.library = library  # keeps it loaded
     return run
 
 
 def launch(
-    run: Callable[[np.ndarray], None],
+    run: Callable[[np.ndarray, Callable[[], list[kernels.Pointer]]], None],
     words: np.ndarray,
     name: str,
     params: Sequence[ParameterInfo],
@@ -188,13 +198,17 @@ def launch(
     ``arrays`` are the objects whose memory the words point to: they must outlive the graph.
     """
 
-    def work(arrays=arrays) -> None:
-        run(words)
+    def given(arrays=arrays) -> list[kernels.Pointer]:
+        return [
+            kernels.Pointer(p.name, array._array.ctypes.data, array.itemsize)
+            for array, p in zip(arrays, params, strict=True)
+            if isinstance(array, ndarray)
+        ]
+
+    def work() -> None:
+        run(words, given)
         if words[0]:
             raise_violation(words, name, params)
-        for array, p in zip(arrays, params, strict=True):
-            if p.raw and isinstance(array, ndarray):
-                check_memory(name, array._memory, f"the raw array {p.name!r}")
 
     submit(work, stream)
 

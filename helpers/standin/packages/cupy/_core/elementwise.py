@@ -151,9 +151,10 @@ class ElementwiseKernel(GeneratedKernel):
         if around or _launch.names_threads(self.operation, self.preamble):
             return _threaded(kernel, self.name, args, self.options)
         source = self._code(_LOOP, args, shape, types, **self._for_cpu())
-        run = _launch.compiled(source, self.options, self.name)
+        pointers = _launch.follows_pointers(self.operation, self.preamble)
+        run = _launch.compiled(source, self.options, self.name, pointers)
         nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
-        return lambda words, block_size: run(words)
+        return lambda words, given, block_size: run(words, given)
 
     def _code(self, template: str, args: list[Argument], shape, types: dict, **preamble) -> str:
         """The source: CUDA C (``_KERNEL``) or the loop on the CPU (``_LOOP``)."""
@@ -189,7 +190,7 @@ def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable
     # Of each argument, its words and, for a scalar, its dtype.
     layout = [(_launch.words_of(a), a.dtype if isinstance(a, Scalar) else None) for a in args]
 
-    def run(words: np.ndarray, block_size: int) -> None:
+    def run(words: np.ndarray, given: Callable, block_size: int) -> None:
         launched, offset = [], _launch.HEADER_WORDS
         for count, scalar in layout:
             part = words[offset : offset + count]

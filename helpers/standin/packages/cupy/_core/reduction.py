@@ -82,6 +82,7 @@ _CPU_BEGIN = """\
 #define blockDim uint3{1, 1, 1}
 #define gridDim uint3{1, 1, 1}
 #define __syncthreads()
+#define __shared__
 """
 _CPU_END = """
 extern "C" void standin_run(ptrdiff_t *words) {{
@@ -212,7 +213,9 @@ class ReductionKernel(GeneratedKernel):
             arguments=", ".join(name for _, name, _ in rows),
         )
         source = _CPU_BEGIN + self._code(args, indexers, types, **self._for_cpu()) + end
-        run = _launch.compiled(source, self.options, self.name)
+        texts = (self.map_expr, self.reduce_expr, self.post_map_expr, self.preamble)
+        pointers = _launch.follows_pointers(*texts)
+        run = _launch.compiled(source, self.options, self.name, pointers)
         nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
         return run
 

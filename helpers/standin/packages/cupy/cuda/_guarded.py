@@ -1,90 +1,34 @@
-"""Device memory, kept in host memory between two guard zones.
-
-Every array lives in a ``Memory``: its bytes lie between zones filled with a known pattern, so
-that a kernel which writes past either end is found out (``Memory.damage``).
-"""
+"""Device memory: the engine's fenced bytes, seen through NumPy and through CuPy's pointers."""
 
 from __future__ import annotations
 
 import ctypes
-import sys
 
 import numpy as np
 
 from cupy.cuda import runtime
-
-ALIGNMENT = 512  # bytes; what cudaMalloc guarantees, and the pool's unit
-GUARD = 512  # bytes on each side
-GUARD_BYTE = 0xA5
-_INTACT = bytes([GUARD_BYTE]) * (GUARD + ALIGNMENT)
-
-
-class _Spare:
-    """Buffers of freed memory, to be used again: faster than asking the system each time."""
-
-    LIMIT = 1 << 28  # bytes kept at most
-
-    def __init__(self):
-        self._buffers: dict[int, list[np.ndarray]] = {}
-        self._bytes = 0
-
-    def take(self, size: int) -> np.ndarray:
-        try:
-            buffer = self._buffers[size].pop()
-        except (KeyError, IndexError):
-            return np.empty(size, dtype=np.uint8)
-        self._bytes -= size
-        return buffer
-
-    def keep(self, buffer: np.ndarray) -> None:
-        if self._bytes + buffer.size > self.LIMIT:
-            self.clear()
-        self._bytes += buffer.size
-        self._buffers.setdefault(buffer.size, []).append(buffer)
-
-    def clear(self) -> None:
-        self._buffers.clear()
-        self._bytes = 0
-
-
-spare = _Spare()
-
-
-def round_up(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+from helpers.standin.engine.memory import Allocation
 
 
 class Memory:
-    """``size`` bytes on the current device, between guard zones.
+    """``size`` bytes on the current device.
 
     ``payload`` is a uint8 array of the bytes, ``ptr`` its address. ``given_back``, if set, is
     called when the memory is no longer used.
     """
 
     given_back = None
-    _raw = None
 
     def __init__(self, size: int):
         self.size = size
         self.device_id = runtime.getDevice()
-        held = round_up(size) + 2 * GUARD
-        raw = spare.take(held + ALIGNMENT)
-        address = raw.__array_interface__["data"][0]
-        start = -address % ALIGNMENT
-        self._raw = raw
-        self._held = raw[start : start + held]
-        self.payload = self._held[GUARD : GUARD + size]
-        self.ptr = address + start + GUARD
-        self.repair()
+        allocation = Allocation(size)  # freed with the last array that sees it
+        self.ptr = allocation.address
+        self.payload = np.asarray(allocation)
 
     def __del__(self) -> None:
         if self.given_back is not None:
             self.given_back()
-        raw = self._raw
-        self.__dict__.clear()
-        # Two references: no NumPy array sees these bytes any more.
-        if raw is not None and sys.getrefcount(raw) == 2:
-            spare.keep(raw)
 
     @property
     def device(self):
@@ -92,30 +36,9 @@ class Memory:
 
         return Device(self.device_id)
 
-    def repair(self) -> None:
-        """Fill the guard zones with their pattern."""
-        self._held[:GUARD] = GUARD_BYTE
-        self._held[GUARD + self.size :] = GUARD_BYTE
-
-    def damage(self) -> int | None:
-        """Offset in bytes, from the start of the payload, of a guard byte that was overwritten.
-
-        Negative: before the start. ``>= size``: past the end; the one nearest the payload is
-        reported. None when both zones are intact.
-        """
-        held_before = self._held[:GUARD].tobytes()
-        held_after = self._held[GUARD + self.size :].tobytes()
-        if held_before == _INTACT[:GUARD] and held_after == _INTACT[: len(held_after)]:
-            return None  # the usual case, and every launch asks
-        after = np.flatnonzero(self._held[GUARD + self.size :] != GUARD_BYTE)
-        if after.size:
-            return self.size + int(after[0])
-        before = np.flatnonzero(self._held[:GUARD] != GUARD_BYTE)
-        return int(before[-1]) - GUARD if before.size else None
-
 
 class UnownedMemory:
-    """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no guard zones."""
+    """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences."""
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
         self.ptr, self.size, self._owner = ptr, size, owner
@@ -124,12 +47,6 @@ class UnownedMemory:
         self.payload = np.frombuffer(buffer, dtype=np.uint8)
 
     device = Memory.device
-
-    def repair(self) -> None:
-        """There is nothing to repair."""
-
-    def damage(self) -> None:
-        """There are no guard zones to look at."""
 
 
 class MemoryPointer:

@@ -5,111 +5,23 @@ What a GPU refuses is refused here; what it would hang on is an error that says 
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
-import struct
-import sys
-import threading
 import warnings
 
 from cupy._core import _arguments
 from cupy._core._ndarray import ndarray
-from cupy.cuda import memory, runtime, stream
+from cupy.cuda import runtime, stream
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 from helpers.standin import nvrtc
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import kernels
 from helpers.standin.engine.errors import CompileError
 
 MAX_THREADS = 1024  # a block
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
-SHARED_DEFAULT = 48 * 1024  # bytes of dynamic shared memory, unless the kernel's attribute says so
+SHARED_DEFAULT = 48 * 1024  # bytes of shared memory, unless the kernel's attribute says more
 SHARED_LIMIT = 227 * 1024  # bytes, static and dynamic together, as on an H100
-RESIDENT_LIMIT = 65536  # threads whose blocks may run at once though no cooperative launch asks
-SPIN_LIMIT = 20.0  # seconds that threads may go round a loop with nothing else happening
-
-# Of shim/runtime.h.
-_IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)  # StandinResidence
-_INTERRUPTED = 5  # StandinCode
-_PRINTED = 256
-
-_lock = threading.RLock()  # the runtime runs one launch at a time
-
-
-class _Kernel(ctypes.Structure):
-    """StandinKernel."""
-
-    _fields_ = [
-        ("call", ctypes.c_void_p),
-        ("loop", ctypes.c_void_p),
-        ("parameters", ctypes.POINTER(_arguments.Parameter)),
-        ("parameter_count", ctypes.c_int),
-        ("shared_begin", ctypes.c_void_p),
-        ("shared_end", ctypes.c_void_p),
-    ]
-
-
-class _Report(ctypes.Structure):
-    """StandinReport."""
-
-    _fields_ = [
-        ("code", ctypes.c_int),
-        ("has_thread", ctypes.c_int),
-        ("block", ctypes.c_uint * 3),
-        ("thread", ctypes.c_uint * 3),
-        ("text", ctypes.c_char * 1024),
-    ]
-
-
-@functools.cache
-def _runtime() -> ctypes.CDLL:
-    library = compiler.runtime()
-    numbers = [ctypes.c_uint] * 6 + [ctypes.c_size_t, ctypes.c_int]
-    library.standin_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *numbers]
-    library.standin_guard.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.standin_output.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
-    library.standin_output.restype = ctypes.c_void_p
-    return library
-
-
-def guarded(name: str, function: int, argument: int) -> None:
-    """Call the C function at address ``function``, ``void (*)(void *)``, as a kernel is called:
-    a fault is a RuntimeError that names ``name``, and what is printed reaches ``sys.stdout``."""
-    with _lock:
-        if code := _runtime().standin_guard(function, argument):
-            _report(name, code)
-
-
-def _report(name: str, code: int) -> None:
-    """Hand on what was printed; raise if the launch ended early."""
-    library = _runtime()
-    if code & _PRINTED:
-        length = ctypes.c_size_t()
-        text = library.standin_output(ctypes.byref(length))
-        sys.stdout.write(ctypes.string_at(text, length.value).decode(errors="replace"))
-        code -= _PRINTED
-    if code == _INTERRUPTED:
-        raise KeyboardInterrupt
-    if code:
-        report = _Report.in_dll(library, "standin_report")
-        where = f"kernel '{name}'"
-        if report.has_thread:
-            where += f", block {tuple(report.block)}, thread {tuple(report.thread)}"
-        raise RuntimeError(f"{where}: {report.text.decode(errors='replace')}")
-
-
-def check_memory(name: str, held, what: str = "an array") -> None:
-    """RuntimeError if the kernel ``name`` wrote next to a ``Memory``, which is then mended."""
-    offset = held.damage()
-    if offset is not None:
-        held.repair()
-        place = f"at byte {offset}, {'before the start' if offset < 0 else 'past the end'}"
-        raise RuntimeError(
-            f"kernel '{name}' wrote outside {what} of {held.size} bytes: {place}. "
-            "Test the index before the access, as in `if (i < n)`"
-        )
 
 
 def driver_error(status: int, note: str) -> CUDADriverError:
@@ -131,26 +43,16 @@ class Function:
     """A compiled kernel. ``name`` is the kernel's name or, for a template, its expression."""
 
     def __init__(self, module: Module, name: str):
-        self.module = module  # keeps the library loaded
         self.name = name
-        number = module._translation.kernels.index(name)
-        entry = getattr(module._library, f"standin_kernel_{number}")
-        entry.restype = ctypes.POINTER(_Kernel)
-        kernel = entry().contents
-        self.ptr = ctypes.addressof(kernel)
+        self._kernel = module.compiled.kernel(name)
         self._checkers = [
-            _arguments.Checker(name, i + 1, kernel.parameters[i])
-            for i in range(kernel.parameter_count)
+            _arguments.Checker(name, i + 1, p) for i, p in enumerate(self._kernel.parameters)
         ]
-        self._pack = struct.Struct("=" + "".join(c.format for c in self._checkers)).pack
-        self._launch = _runtime().standin_launch
-        self._spin_limit = ctypes.c_double.in_dll(_runtime(), "standin_spin_limit")
-        self.max_threads = module._translation.max_threads.get(name, MAX_THREADS)
+        self.max_threads = self._kernel.max_threads or MAX_THREADS
+        self.shared_size = self._kernel.shared_bytes
         self.max_dynamic_shared = SHARED_DEFAULT
         self.carveout = -1
-        # Of the whole module: exact where it has one kernel.
-        self.shared_size = (kernel.shared_end or 0) - (kernel.shared_begin or 0)
-        if self.shared_size > SHARED_DEFAULT and len(module._translation.kernels) == 1:
+        if self.shared_size > SHARED_DEFAULT:
             message = (
                 f"ptxas error   : Entry function '{name}' uses too much shared data "
                 f"({self.shared_size:#x} bytes, {SHARED_DEFAULT:#x} max)\n"
@@ -187,28 +89,15 @@ class Function:
     def _submit(self, grid, block, args, shared_mem, on_stream, cooperative) -> None:
         if len(args) != len(self._checkers):
             raise self._wrong_count(len(args))
-        packed = self._pack(*[check(a) for check, a in zip(self._checkers, args, strict=True)])
+        values = [check(a) for check, a in zip(self._checkers, args, strict=True)]
         self._check_launch(grid, block, shared_mem)
-        residence = _IN_TURN
         if cooperative:
-            grid, residence = self._fit_cooperative(grid, block), _COOPERATIVE
-        elif self.module._translation.spins:
-            if math.prod(grid) * math.prod(block) <= RESIDENT_LIMIT:
-                residence = _AT_ONCE
-        arrays = [a for a in args if isinstance(a, ndarray)]  # kept for as long as the graph
-        memories = {id(a._memory): a._memory for a in arrays}
-        memories |= {id(a.mem): a.mem for a in args if isinstance(a, memory.MemoryPointer)}
+            grid = self._fit_cooperative(grid, block)
 
         def work() -> None:
-            with _lock:
-                self._spin_limit.value = SPIN_LIMIT
-                code = self._launch(self.ptr, packed, *grid, *block, shared_mem, residence)
-                if code:
-                    _report(self.name, code)
-            for held in memories.values():
-                check_memory(self.name, held)
+            self._kernel.launch(grid, block, values, shared_mem, cooperative)
 
-        work.arrays = arrays
+        work.arrays = [a for a in args if isinstance(a, ndarray)]  # kept for as long as the graph
         stream.submit(work, on_stream)
 
     def _wrong_count(self, given: int) -> TypeError:
@@ -230,15 +119,21 @@ class Function:
             why = f"a block of {block}; the limit in each direction is {MAX_BLOCK}"
         elif grid[0] > MAX_GRID[0] or grid[1] > MAX_GRID[1] or grid[2] > MAX_GRID[2]:
             why = f"a grid of {grid}; the limit in each direction is {MAX_GRID}"
-        elif not 0 <= shared_mem <= self.max_dynamic_shared:
+        elif not 0 <= shared_mem <= self._dynamic_limit():
             why = (
-                f"{shared_mem} bytes of dynamic shared memory; the limit is "
-                f"{self.max_dynamic_shared} unless its max_dynamic_shared_size_bytes is raised "
-                f"(to {SHARED_LIMIT} at most)"
+                f"{shared_mem} bytes of dynamic shared memory beside {self.shared_size} of fixed "
+                f"size; the limit is {self._dynamic_limit()} unless its "
+                f"max_dynamic_shared_size_bytes is raised (to {SHARED_LIMIT - self.shared_size} at "
+                "most)"
             )
         else:
             return
         raise driver_error(1, f"kernel '{self.name}' was launched with {why}.")
+
+    def _dynamic_limit(self) -> int:
+        """Bytes; unless the attribute was raised, both kinds of shared memory share the default."""
+        most = self.max_dynamic_shared
+        return most if most > SHARED_DEFAULT else min(most, SHARED_DEFAULT - self.shared_size)
 
     def _fit_cooperative(self, grid, block) -> tuple[int, int, int]:
         """All blocks of a cooperative launch must run at once; CuPy shortens a grid of one axis."""
@@ -273,28 +168,20 @@ class Module:
         expressions: tuple[str, ...] = (),
     ):
         self.source, self.options = source, tuple(options)
-        parsed = compiler.parse_options(self.options)
         try:
-            self._translation = translate.translate(
-                source,
-                name=name,
-                expressions=tuple(expressions),
-                definitions=parsed.definitions,
-                include_folders=parsed.folders,
-            )
-            nvrtc.check_if_wanted(source, self.options, name, expressions)
-            self._library = compiler.build(
-                self._translation.text, options=parsed.arguments, name=name
+            self.compiled = kernels.Module(
+                source, self.options, name=name, expressions=tuple(expressions)
             )
         except CompileError as error:
             raise CompileException(str(error), source, name, self.options) from None
+        nvrtc.check_if_wanted(source, self.options, name, expressions)
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name; CUDADriverError (CUDA_ERROR_NOT_FOUND) if there is none."""
-        kernels = self._translation.kernels
-        if name not in kernels:
+        known = self.compiled.translation.kernels
+        if name not in known:
             note = f"there is no kernel '{name}' declared extern \"C\" in the source; there are: "
-            raise driver_error(500, f"{note}{', '.join(kernels) or 'none'}.")
+            raise driver_error(500, f"{note}{', '.join(known) or 'none'}.")
         return Function(self, name)
 
     def get_global_var(self, name: str) -> int:
@@ -303,8 +190,7 @@ class Module:
 
     def find_global(self, name: str) -> tuple[int, int]:
         """Address and size in bytes of a ``__constant__`` or ``__device__`` variable."""
-        if name not in self._translation.globals:
-            raise driver_error(500, f"there is no variable '{name}' in the source.")
-        find = getattr(self._library, f"standin_global_{name}")
-        find.restype, size = ctypes.c_void_p, ctypes.c_size_t()
-        return find(ctypes.byref(size)), size.value
+        try:
+            return self.compiled.variable(name)
+        except KeyError:
+            raise driver_error(500, f"there is no variable '{name}' in the source.") from None

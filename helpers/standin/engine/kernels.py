@@ -1,0 +1,374 @@
+"""A compiled module, its kernels, and what becomes of a launch.
+
+What a GPU would hang on, read as garbage or overwrite is a ``KernelError`` that says which thread
+did it, in which line, to which array; what the kernel printed is written to ``sys.stdout``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import re
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from helpers.standin.engine import compiler, lines, memory, translate
+from helpers.standin.engine.errors import KernelError
+
+SPIN_LIMIT = 20.0  # seconds that threads may go round a loop with nothing else happening
+TIME_LIMIT = 600.0  # seconds that a launch may take
+RESIDENT_LIMIT = 65536  # threads whose blocks may run at once though no cooperative launch asks
+
+FAR = 1 << 36  # bytes; what is farther away is not said to be beside an array
+
+# Of shim/runtime.h.
+_IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)  # StandinResidence
+_INTERRUPTED = 5  # StandinCode
+_PRINTED = 256
+_NOT_SHARED, _DYNAMIC = -2, -1  # StandinSlotNumber
+
+_lock = threading.RLock()  # the runtime runs one launch at a time
+
+
+class Parameter(ctypes.Structure):
+    """StandinParameter: one parameter as the compiled kernel describes it.
+
+    ``kind`` is p(ointer), i(nteger), u(nsigned), c(haracter), f(loat), b(ool) or s(truct);
+    ``target_kind`` and ``target_size`` are what a pointer points to; sizes are in bytes.
+    """
+
+    _fields_ = [
+        ("kind", ctypes.c_char),
+        ("target_kind", ctypes.c_char),
+        ("size", ctypes.c_int),
+        ("target_size", ctypes.c_int),
+        ("type_text", ctypes.c_char_p),
+    ]
+
+    @property
+    def type(self) -> str:
+        """The type in C: what the compiler says of a template function of that type."""
+        found = re.search(r"T = (.*?)[\];]", self.type_text.decode())
+        ours = r"standin_user::|\(anonymous namespace\)::|\{anonymous\}::|<unnamed>::"
+        return re.sub(ours, "", found[1]).replace(" *", "*") if found else "?"
+
+    @property
+    def format(self) -> str:
+        """For ``struct.pack``: structs by their bytes, and integers of any size too."""
+        plain = {b"p": "Q", b"f": "f" if self.size == 4 else "d", b"b": "?"}
+        return plain.get(self.kind, f"{self.size}s") + f"{-self.size % 16}x"
+
+
+class _Slot(ctypes.Structure):
+    """StandinSlot."""
+
+
+_Slot._fields_ = [
+    ("bytes", ctypes.c_size_t),
+    ("number", ctypes.c_int),
+    ("next", ctypes.POINTER(_Slot)),
+]
+
+
+class _Kernel(ctypes.Structure):
+    """StandinKernel."""
+
+    _fields_ = [
+        ("call", ctypes.c_void_p),
+        ("loop", ctypes.c_void_p),
+        ("parameters", ctypes.POINTER(Parameter)),
+        ("parameter_count", ctypes.c_int),
+        ("slots", ctypes.POINTER(_Slot)),
+    ]
+
+
+class _Report(ctypes.Structure):
+    """StandinReport."""
+
+    _fields_ = [
+        ("code", ctypes.c_int),
+        ("has_thread", ctypes.c_int),
+        ("block", ctypes.c_uint * 3),
+        ("thread", ctypes.c_uint * 3),
+        ("access", ctypes.c_char),
+        ("unwritten", ctypes.c_char),
+        ("address", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+        ("slot", ctypes.c_int),
+        ("slot_bytes", ctypes.c_size_t),
+        ("slot_offset", ctypes.c_long),
+        ("line", ctypes.c_int),
+        ("offset", ctypes.c_size_t),
+        ("library", ctypes.c_char * 512),
+        ("text", ctypes.c_char * 1024),
+    ]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An array that a kernel was given: its ``name`` there, its address, bytes an element."""
+
+    name: str
+    address: int
+    item_bytes: int
+
+
+@functools.cache
+def _runtime() -> ctypes.CDLL:
+    library = compiler.runtime()
+    compiler.has_shadow()
+    numbers = [ctypes.c_uint] * 6 + [ctypes.c_size_t, ctypes.c_int]
+    library.standin_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *numbers]
+    library.standin_guard.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.standin_output.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+    library.standin_output.restype = ctypes.c_void_p
+    return library
+
+
+@contextlib.contextmanager
+def _setting(kind: type, name: str, value) -> Iterator[None]:
+    """Set a variable of the runtime inside a ``with`` block."""
+    variable = kind.in_dll(_runtime(), name)
+    before, variable.value = variable.value, value
+    try:
+        yield
+    finally:
+        variable.value = before
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager:
+    """End every launch inside a ``with`` block after so many seconds."""
+    return _setting(ctypes.c_double, "standin_time_limit", seconds)
+
+
+def backwards() -> contextlib.AbstractContextManager:
+    """Inside a ``with`` block the last block runs first and, where the kernel has no barrier, the
+    last thread of a block too: a result that depends on the order becomes another one."""
+    return _setting(ctypes.c_int, "standin_backwards", 1)
+
+
+def guarded(
+    name: str, function: int, argument: int, given: Callable[[], Sequence[Pointer]] = list
+) -> None:
+    """Call the C function at address ``function``, ``void (*)(void *)``, as a kernel is called.
+
+    ``name`` is the kernel's and, with ``.cu``, its source's; ``given()`` are its arrays.
+    Raises KernelError for a fault.
+    """
+    with _lock:
+        if code := _runtime().standin_guard(function, argument):
+            _finish(code, name, given(), f"{name}.cu", [])
+
+
+def _finish(
+    code: int,
+    name: str,
+    pointers: Sequence[Pointer],
+    source: str,
+    shared: Sequence[translate.SharedVariable],
+) -> None:
+    """Hand on what was printed; raise if the launch ended early."""
+    library = _runtime()
+    if code & _PRINTED:
+        length = ctypes.c_size_t()
+        text = library.standin_output(ctypes.byref(length))
+        sys.stdout.write(ctypes.string_at(text, length.value).decode(errors="replace"))
+        code -= _PRINTED
+    if code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if not code:
+        return
+    report = _Report.in_dll(library, "standin_report")
+    where = f"kernel '{name}'"
+    if report.has_thread:
+        where += f", block {tuple(report.block)}, thread {tuple(report.thread)}"
+    file, line = report.library.decode(errors="replace"), report.line
+    if not line and report.offset:
+        line = lines.find(file, report.offset, source)
+    if line:
+        where += f", line {line}"
+    text = report.text.decode(errors="replace")
+    # Type names as both compilers write them.
+    text = re.sub(r"'standin_type_\d+' \(aka ('.*?')\)", r"\1", text).replace(" [", "[")
+    what = text or _describe(report, pointers, shared)
+    raise KernelError(f"{where}: {what}", line)
+
+
+def _describe(report: _Report, pointers: Sequence[Pointer], shared) -> str:
+    """What is wrong with an access to memory, in words."""
+    verb = {b"r": "reads", b"w": "writes"}.get(report.access, "reads or writes")
+    if report.slot != _NOT_SHARED:
+        dynamic = report.slot == _DYNAMIC
+        name = "its dynamic shared memory" if dynamic else f"'{shared[report.slot].name}'"
+        if ord(report.unwritten):
+            return (
+                f"{verb} byte {report.slot_offset} of {name}, shared memory that no thread of the "
+                "block has written: on a GPU it holds whatever an earlier block left there"
+            )
+        kind = f"{report.slot_bytes:,} bytes of " + ("" if dynamic else "shared memory ")
+        hint = " (its size is the launch's shared_mem)" if dynamic else ""
+        beside = _beside(report.slot_offset, report.slot_bytes)
+        return f"{verb} outside the {kind}{name}, {beside}{hint}"
+    nearest = None
+    for pointer in pointers if report.address else ():
+        if held := memory.holding(pointer.address):
+            offset = report.address - held[0]
+            distance = max(-offset, offset - held[1], 0)
+            if distance < FAR and (nearest is None or distance < nearest[0]):
+                nearest = distance, pointer, offset, held[1]
+    if nearest is None:
+        return f"{verb} memory that belongs to none of its arrays"
+    _, given, offset, size = nearest
+    index = (report.address - given.address) // given.item_bytes
+    return (
+        f"{verb} {given.name}[{index}], outside the array '{given.name}' of {size:,} bytes, "
+        f"{_beside(offset, size)}. On a GPU this silently reads or overwrites other memory. Test "
+        "the index before the access, as in `if (i < n)`"
+    )
+
+
+def _beside(offset: int, size: int) -> str:
+    if offset < 0:
+        return f"{-offset:,} bytes before its start"
+    return f"{offset - size:,} bytes past its end" if offset > size else "just past its end"
+
+
+class Kernel:
+    """A kernel of a module. ``name`` is the kernel's name or, for a template, its expression."""
+
+    def __init__(self, module: Module, name: str):
+        self.module = module  # keeps the library loaded
+        self.name = name
+        translation = module.translation
+        entry = getattr(module.library, f"standin_kernel_{translation.kernels.index(name)}")
+        entry.restype = ctypes.POINTER(_Kernel)
+        kernel = entry().contents
+        self._address = ctypes.addressof(kernel)
+        self._launch = _runtime().standin_launch
+        self.parameters = [kernel.parameters[i] for i in range(kernel.parameter_count)]
+        plain = re.match(r"\w+", name.rpartition("::")[2])
+        known = translation.parameters.get(plain[0] if plain else "", [])
+        self.parameter_names = known[: len(self.parameters)] or [
+            f"argument {i + 1}" for i in range(len(self.parameters))
+        ]
+        self._pack = struct.Struct("=" + "".join(p.format for p in self.parameters)).pack
+        self.max_threads: int | None = translation.max_threads.get(name)  # __launch_bounds__
+        self.shared_bytes = self._shared_bytes(kernel.slots, plain[0] if plain else name)
+
+    def _shared_bytes(self, slot, name: str) -> int:
+        """Static shared memory of a block; of a function that several kernels call, all of it."""
+        sizes: dict[int, int] = {}
+        while slot:
+            one = slot.contents
+            if self.module.translation.shared[one.number].kernel in (name, None):
+                sizes[one.number] = max(sizes.get(one.number, 0), one.bytes)
+            slot = one.next
+        return sum(sizes.values())
+
+    def launch(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        values: Sequence,
+        shared_bytes: int = 0,
+        cooperative: bool = False,
+    ) -> None:
+        """Run ``grid`` blocks of ``block`` threads and wait for them.
+
+        Args:
+            values: one for each parameter: the address or the Allocation for a pointer, an int, a
+                float, a bool, or the bytes of a struct.
+            shared_bytes: dynamic shared memory of a block.
+            cooperative: all blocks run at once and may wait for each other.
+
+        Raises:
+            KernelError: a fault, a barrier that some threads skip, a wait without an end.
+        """
+        values = [_plain(v, p) for v, p in zip(values, self.parameters, strict=True)]
+        residence = _IN_TURN
+        if cooperative:
+            residence = _COOPERATIVE
+        elif self.module.translation.spins:
+            threads = 1
+            for n in (*grid, *block):
+                threads *= n
+            residence = _AT_ONCE if threads <= RESIDENT_LIMIT else _IN_TURN
+        with _lock:
+            ctypes.c_double.in_dll(_runtime(), "standin_spin_limit").value = SPIN_LIMIT
+            code = self._launch(
+                self._address, self._pack(*values), *grid, *block, shared_bytes, residence
+            )
+            if code:
+                shared = self.module.translation.shared
+                _finish(code, self.name, self._arrays(values), f"{self.module.name}.cu", shared)
+
+    def _arrays(self, values: Sequence) -> list[Pointer]:
+        """What the pointers point to; a struct may begin with one, as CuPy's arrays do."""
+        arrays = []
+        for name, value, p in zip(self.parameter_names, values, self.parameters, strict=True):
+            if p.kind == b"p":
+                arrays.append(Pointer(name, value, p.target_size or 1))
+            elif p.kind == b"s" and p.size >= 8:
+                arrays.append(Pointer(name, int.from_bytes(value[:8], sys.byteorder), 1))
+        return arrays
+
+
+def _plain(value, parameter: Parameter):
+    """What ``struct.pack`` stores."""
+    if isinstance(value, memory.Allocation):
+        return value.address
+    if isinstance(value, int) and parameter.kind in b"iuc":
+        return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, sys.byteorder)
+    return value
+
+
+class Module:
+    """A compiled source.
+
+    Args:
+        source: CUDA C.
+        options: of NVRTC, such as ``("-DTILE=16",)``.
+        name: what messages call the source, without ``.cu``.
+        expressions: template kernels to compile, such as ``("scale<float>",)``.
+
+    Raises:
+        CompileError: the source is rejected.
+        NotImplementedError: it uses a part of CUDA that is not covered.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        options: Sequence[str] = (),
+        *,
+        name: str = "module",
+        expressions: Sequence[str] = (),
+    ):
+        self.name = name
+        parsed = compiler.parse_options(tuple(options))
+        self.translation = translate.translate(
+            source,
+            name=name,
+            expressions=tuple(expressions),
+            definitions=parsed.definitions,
+            include_folders=parsed.folders,
+        )
+        self.library = compiler.build(self.translation.text, options=parsed.arguments, name=name)
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel of that name; KeyError if there is none declared ``extern "C"``."""
+        if name not in self.translation.kernels:
+            raise KeyError(name)
+        return Kernel(self, name)
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Address and size in bytes of a ``__constant__`` or ``__device__`` variable; KeyError."""
+        if name not in self.translation.globals:
+            raise KeyError(name)
+        find = getattr(self.library, f"standin_global_{name}")
+        find.restype, size = ctypes.c_void_p, ctypes.c_size_t()
+        return find(ctypes.byref(size)), size.value

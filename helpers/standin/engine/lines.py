@@ -1,0 +1,86 @@
+"""Which line of the reader's source an instruction of a compiled kernel comes from."""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_left
+from collections.abc import Iterator
+
+
+@functools.lru_cache(64)
+def _information(library: str) -> tuple[list[tuple], list[tuple]]:
+    """Of a library's debugging information: rows of (offset in the library, file, line), by offset;
+    and calls that were built in, (first offset, offset behind the last, file, line)."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    rows, calls = [], []
+    try:
+        with open(library, "rb") as file:
+            elf = ELFFile(file)
+            if elf.has_dwarf_info():
+                dwarf = elf.get_dwarf_info()
+                for unit in dwarf.iter_CUs():
+                    program = dwarf.line_program_for_CU(unit)
+                    if program is not None:
+                        rows += _rows(program)
+                        calls += _calls(dwarf, unit, program)
+    except (OSError, ELFError):
+        pass
+    return sorted(rows), calls
+
+
+def _name(program, number: int) -> str:
+    files = program["file_entry"]
+    number -= program["version"] < 5  # how files are counted
+    return files[number].name.decode(errors="replace") if 0 <= number < len(files) else ""
+
+
+def _rows(program) -> Iterator[tuple[int, str, int]]:
+    for entry in program.get_entries():
+        if entry.state is not None and entry.state.line:
+            yield entry.state.address, _name(program, entry.state.file), entry.state.line
+
+
+def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int]]:
+    base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+    for die in unit.iter_DIEs():
+        if "DW_AT_call_line" not in die.attributes:
+            continue
+        at = {name: attribute.value for name, attribute in die.attributes.items()}
+        if "DW_AT_ranges" in at:
+            ranges = dwarf.range_lists().get_range_list_at_offset(at["DW_AT_ranges"], unit)
+            spans = [
+                (r.begin_offset, r.end_offset)
+                if getattr(r, "is_absolute", False)
+                else (r.begin_offset + base.value, r.end_offset + base.value)
+                for r in ranges
+                if hasattr(r, "begin_offset")
+            ]
+        elif "DW_AT_low_pc" in at:
+            spans = [(at["DW_AT_low_pc"], at["DW_AT_low_pc"] + at["DW_AT_high_pc"])]
+        else:
+            continue
+        file = _name(program, at.get("DW_AT_call_file", 0))
+        yield from ((first, last, file, at["DW_AT_call_line"]) for first, last in spans)
+
+
+def find(library: str, offset: int, source: str) -> int:
+    """The line of the file ``source`` for the instruction that ends at ``offset``; 0 if unknown.
+
+    In a function of the shim that was built into the kernel, it is the line of the call or, where
+    the compiler does not tell, the reader's line next to it.
+    """
+    rows, calls = _information(library)
+    at = bisect_left(rows, (offset,))
+    if at and rows[at - 1][1].rpartition("/")[2] == source:
+        return rows[at - 1][2]
+    around = [
+        (last - first, line)
+        for first, last, file, line in calls
+        if first < offset <= last and file.rpartition("/")[2] == source
+    ]
+    if around:
+        return min(around)[1]
+    ours = (line for _, file, line in rows[:at][::-1] + rows[at:] if file.endswith(source))
+    return next(ours, 0)

@@ -1,0 +1,158 @@
+// Device memory behind fences. Part of runtime.cpp.
+//
+// Arrays lie a megabyte apart in one stretch of addresses. One byte of *shadow* tells of every eight
+// bytes of it: 0, all may be touched; 1 to 7, only so many from the left; more, none, and why.
+// Kernels are compiled to look there before each access (-fsanitize=kernel-address, whose shadow this
+// is), so the first byte past an array is as forbidden as the millionth. Where the shadow cannot be
+// had, what lies between the arrays is memory that faults, and up to 15 bytes past an end are not seen.
+#pragma once
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0
+#endif
+
+namespace {
+
+enum ShadowByte : unsigned char { UNWRITTEN = 0xF5, PARTLY_WRITTEN = 0xF6, CLOSED = 0xFD };
+
+const size_t GAP = 1 << 20;          // bytes between two arrays, at least
+const size_t ALIGNMENT = 512;        // bytes; what cudaMalloc guarantees
+const size_t TILE = 2 << 20;         // bytes of shadow that are mapped at a time
+const size_t ARENA = 1ull << 40;     // bytes of addresses for arrays
+const size_t SHARED = 1ull << 37;    // and for the shared memory of blocks
+const uintptr_t SHADOW = STANDIN_SHADOW;  // where the shadow begins; the compiler has it too
+#ifdef __aarch64__
+const size_t SHADOW_BYTES = 1ull << 45;  // of all addresses that a program can have
+#else
+const size_t SHADOW_BYTES = 1ull << 44;
+#endif
+
+size_t page_size() {
+    static const size_t size = sysconf(_SC_PAGESIZE);
+    return size;
+}
+
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+unsigned char *shadow_of(const void *p) { return (unsigned char *)(((uintptr_t)p >> 3) + SHADOW); }
+
+bool has_shadow;
+int tile_file = -1;  // TILE bytes of CLOSED
+
+// A stretch of addresses of which a part, from the left, can be used.
+struct Region {
+    char *begin = nullptr, *end = nullptr;
+    char *ready = nullptr;  // up to here there is memory (with a shadow)
+
+    bool reserve(size_t bytes) {
+        char *memory = (char *)mmap(nullptr, bytes + 8 * TILE, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) return false;
+        begin = ready = (char *)round_up((uintptr_t)memory, 8 * TILE);
+        end = begin + bytes;
+        return true;
+    }
+
+    bool holds(const void *p) const { return p >= begin && p < end; }
+
+    // Memory up to `to`, closed. False where there is no more.
+    bool make_ready(char *to) {
+        if (to > end) return false;
+        if (!has_shadow) return true;
+        for (; ready < to; ready += 8 * TILE) {
+            void *tile = mmap(shadow_of(ready), TILE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                              tile_file, 0);
+            if (tile == MAP_FAILED || mprotect(ready, 8 * TILE, PROT_READ | PROT_WRITE)) return false;
+        }
+        return true;
+    }
+} arena, shared_arena;
+
+char *arena_next;  // where the next fresh array may begin
+
+void open_memory(char *p, size_t bytes) {
+    if (!has_shadow) return;
+    unsigned char *shadow = shadow_of(p);
+    memset(shadow, 0, bytes / 8);
+    if (bytes % 8) shadow[bytes / 8] = bytes % 8;
+}
+
+void close_memory(char *p, size_t bytes) {
+    if (has_shadow) memset(shadow_of(p), CLOSED, (bytes + 7) / 8);
+}
+
+bool make_shadow() {
+#ifdef __linux__
+    void *all = mmap((void *)SHADOW, SHADOW_BYTES, PROT_READ,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (all != (void *)SHADOW) {
+        if (all != MAP_FAILED) munmap(all, SHADOW_BYTES);
+        return false;
+    }
+    madvise(all, SHADOW_BYTES, MADV_DONTDUMP);
+    tile_file = memfd_create("shadow", MFD_CLOEXEC);
+    if (tile_file < 0 || ftruncate(tile_file, TILE)) return false;
+    void *tile = mmap(nullptr, TILE, PROT_READ | PROT_WRITE, MAP_SHARED, tile_file, 0);
+    if (tile == MAP_FAILED) return false;
+    memset(tile, CLOSED, TILE);
+    munmap(tile, TILE);
+    return true;
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+
+extern "C" {
+
+// Reserve the addresses. Returns 2 with a shadow, 1 without, 0 where not even addresses can be had.
+int standin_reserve(int want_shadow) {
+    if (!arena.begin) {
+        has_shadow = want_shadow && make_shadow();
+        if (!arena.reserve(ARENA) || !shared_arena.reserve(SHARED)) return 0;
+        arena_next = arena.begin + GAP;
+    }
+    return has_shadow ? 2 : 1;
+}
+
+// Where `bytes` of fresh memory begin, closed, with a gap on either side; null where there is no room.
+char *standin_extend(size_t bytes) {
+    static unsigned count;
+    size_t pages = round_up(bytes, page_size());
+    if (has_shadow) {
+        // Starts differ within a page, or small arrays would share few lines of the cache.
+        char *start = arena_next + count++ % 8 * ALIGNMENT;
+        char *next = (char *)round_up((uintptr_t)start + bytes, page_size()) + GAP;
+        if (!arena.make_ready(next)) return nullptr;
+        arena_next = next;
+        return start;
+    }
+    char *end = arena_next + pages;
+    if (end + GAP > arena.end || mprotect(arena_next, pages, PROT_READ | PROT_WRITE)) return nullptr;
+    arena_next = end + GAP;
+    return end - round_up(bytes, 16);
+}
+
+void standin_open(char *p, size_t bytes) { open_memory(p, bytes); }
+
+// `forget`: give the memory back to the system; the addresses stay reserved.
+void standin_close(char *p, size_t bytes, int forget) {
+    close_memory(p, bytes);
+    if (!forget) return;
+    char *first = (char *)round_up((uintptr_t)p, page_size());
+    if (p + bytes > first) madvise(first, round_up(p + bytes - first, page_size()), MADV_DONTNEED);
+}
+}

@@ -1,0 +1,117 @@
+// What the compiler's checks call when an access is not allowed. Part of runtime.cpp.
+//
+// The names and the layout of the structures are those of GCC's and Clang's sanitizers.
+#pragma once
+#include "faults.h"
+#include "memory.h"
+#include "shared.h"
+
+namespace {
+
+// Let a good access to shared memory go on; leave the launch at any other.
+void look_closer(const void *address, size_t bytes, char access, void *instruction) {
+    bool unwritten = false;
+    if (frames.allow((char *)address, bytes, access == 'w', unwritten)) return;
+    standin_report.unwritten = unwritten;
+    fault(access, address, bytes, instruction);
+}
+
+// For accesses whose size is not a power of two, and for memcpy and its like.
+void check_range(const void *address, size_t bytes, char access, void *instruction) {
+    if (!has_shadow) return;
+    const char *p = (const char *)address, *end = p + bytes;
+    while (p < end) {
+        unsigned char shadow = *shadow_of(p);
+        size_t first = (uintptr_t)p % 8, piece = 8 - first;
+        if (piece > (size_t)(end - p)) piece = end - p;
+        if (shadow && (shadow > 7 || first + piece > shadow)) look_closer(p, piece, access, instruction);
+        p += piece;
+    }
+}
+
+struct Location {
+    const char *file;
+    unsigned int line, column;
+};
+struct Type {
+    unsigned short kind, info;
+    char name[1];  // in quotes
+};
+struct TypeMismatch {
+    Location where;
+    const Type *type;
+    unsigned char log2_alignment, kind;
+};
+struct OutOfBounds {
+    Location where;
+    const Type *array, *index;
+};
+
+void note_location(const Location &where) {
+    standin_report.line = where.line;
+    snprintf(standin_report.library, sizeof standin_report.library, "%s", where.file);
+}
+
+}  // namespace
+
+extern "C" {
+#define STANDIN_REPORTS(bytes)                                              \
+    void __asan_report_load##bytes##_noabort(const void *p) {               \
+        look_closer(p, bytes, 'r', __builtin_return_address(0));            \
+    }                                                                       \
+    void __asan_report_store##bytes##_noabort(const void *p) {              \
+        look_closer(p, bytes, 'w', __builtin_return_address(0));            \
+    }
+STANDIN_REPORTS(1)
+STANDIN_REPORTS(2)
+STANDIN_REPORTS(4)
+STANDIN_REPORTS(8)
+STANDIN_REPORTS(16)
+void __asan_report_load_n_noabort(const void *p, size_t n) {
+    check_range(p, n, 'r', __builtin_return_address(0));
+}
+void __asan_report_store_n_noabort(const void *p, size_t n) {
+    check_range(p, n, 'w', __builtin_return_address(0));
+}
+void __asan_loadN_noabort(const void *p, size_t n) {
+    check_range(p, n, 'r', __builtin_return_address(0));
+}
+void __asan_storeN_noabort(const void *p, size_t n) {
+    check_range(p, n, 'w', __builtin_return_address(0));
+}
+void *__asan_memcpy(void *to, const void *from, size_t n) {
+    check_range(from, n, 'r', __builtin_return_address(0));
+    check_range(to, n, 'w', __builtin_return_address(0));
+    return memmove(to, from, n);
+}
+void *__asan_memmove(void *to, const void *from, size_t n) {
+    check_range(from, n, 'r', __builtin_return_address(0));
+    check_range(to, n, 'w', __builtin_return_address(0));
+    return memmove(to, from, n);
+}
+void *__asan_memset(void *to, int value, size_t n) {
+    check_range(to, n, 'w', __builtin_return_address(0));
+    return memset(to, value, n);
+}
+void __asan_handle_no_return() {}
+void __asan_before_dynamic_init(const char *) {}
+void __asan_after_dynamic_init() {}
+
+void __ubsan_handle_type_mismatch_v1_abort(const TypeMismatch *data, const void *p) {
+    note_location(data->where);
+    if (!p)
+        standin_fail(STANDIN_FAULT, "an access through a null pointer");
+    unsigned alignment = 1u << data->log2_alignment;
+    standin_fail(STANDIN_FAULT,
+                 "a misaligned access: %s is read and written at multiples of %u bytes only, and this "
+                 "address is %u past one. A GPU stops the whole program there",
+                 data->type->name, alignment, (unsigned)((uintptr_t)p % alignment));
+}
+void __ubsan_handle_out_of_bounds_abort(const OutOfBounds *data, size_t index) {
+    note_location(data->where);
+    bool narrow = data->index->info >> 1 < 6, is_signed = data->index->info & 1;  // 2^5 = 32 bits
+    long long value = narrow && is_signed ? (int)index : (long long)index;
+    standin_fail(STANDIN_FAULT, "index %lld is outside an array of type %s (shared or local)", value,
+                 data->array->name);
+}
+}
