@@ -83,7 +83,7 @@ def install(folder: Path) -> None:
     )
 
     # Questions that tests ask before they begin.
-    for name in ("cub", "cutensor", "nccl"):
+    for name in ("cub", "cutensor"):
         _module(f"cupy.cuda.{name}", available=False)
     _module("cupy._environment", get_cub_path=lambda: None, get_hipcc_path=lambda: None)
     _module("cupyx.cusolver", check_availability=lambda name: True)
