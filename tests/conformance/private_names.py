@@ -59,6 +59,7 @@ def install(folder: Path) -> None:
     _module("cupy._core.core", ndarray=cupy.ndarray, _get_header_source=str)
     _members(
         cupy._core,
+        get_size=lambda size: (size,) if isinstance(size, int) else tuple(size),
         create_reduction_func=lambda *args: _raising("cupy._core.create_reduction_func"),
         ReductionKernel=cupy.ReductionKernel,
         elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
