@@ -33,16 +33,16 @@ COVERED = {
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
     "Device": "logical devices, streams, events, graph capture, memory pools, "
-    "cupyx.profiler.benchmark, cupyx.scatter_add",
+    "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add",
 }
 NOT_COVERED = {
     "Speed": "nothing that is timed here says anything about a GPU",
     "Data races": "threads run one after another, so a race gives the right answer",
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
-    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
+    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "vectorize, poly1d, cupy.polynomial, apply_over_axes",
+    "Functions": "vectorize, poly1d, cupy.polynomial",
     "Interchange": "DLPack and ExternalStream, since there is no device to share",
 }
 
@@ -99,11 +99,11 @@ def _public(module: str) -> frozenset[str]:
     return frozenset(tomllib.loads(text).get(module, "").split())
 
 
-def missing(module: str, name: str, known=()) -> Exception:
+def missing(module: str, name: str) -> Exception:
     """The error for an attribute that the stand-in's ``module`` lacks: NotImplementedError where
-    CuPy has it (or it is one of ``known``), else AttributeError.
+    CuPy has it, else AttributeError.
     """
-    if name in known or name in _public(module) or f"{module}.{name}" in _public("modules"):
+    if name in _public(module) or f"{module}.{name}" in _public("modules"):
         return not_covered(f"{module}.{name}")
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 

@@ -436,8 +436,8 @@ def test_missing_names():
         cp.vectorize(abs)
     with pytest.raises(NotImplementedError, match=r"cupyx\.scipy"):
         cupyx.scipy  # noqa: B018
-    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.nccl"):
-        cp.cuda.nccl  # noqa: B018
+    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.texture"):
+        cp.cuda.texture  # noqa: B018
     with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'no_such_name'"):
         cp.no_such_name  # noqa: B018
     assert not hasattr(cp, "__wrapped__")

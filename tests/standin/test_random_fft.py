@@ -104,6 +104,21 @@ def test_parameters_may_be_arrays_of_the_host():
     assert float(drawn[0]) < 0.01 < 100 < float(drawn[1])
 
 
+def test_an_output_has_to_fit():
+    rng = cp.random.default_rng(2)
+    for wrong, error in (
+        (cp.empty(4, "f"), TypeError),
+        (cp.empty(8)[::2], ValueError),
+        (cp.empty(5), ValueError),
+    ):
+        with pytest.raises(error):
+            rng.random(4, out=wrong)
+    first = rng.random(3, out=cp.empty(3)).get()
+    rng.bit_generator = cp.random.XORWOW(2)
+    again = rng.random(3).get()
+    assert np.array_equal(first, again), "errors draw nothing, a new source starts anew"
+
+
 def test_a_generator_has_the_methods_that_cupys_has():
     with pytest.raises(AttributeError):
         cp.random.default_rng(0).normal(1, 2, 3)

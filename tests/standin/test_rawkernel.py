@@ -394,7 +394,7 @@ def test_missing_kernel():
     [
         ('asm("nop;");', "inline PTX"),
         ("k<<<1, 1>>>();", "dynamic parallelism"),
-        ("nvcuda::wmma::fill_fragment(f, 0);", "tensor cores"),
+        ("__cluster_dims__(2);", "clusters, which need compute capability 9.0"),
         ("cuda::atomic_ref<int> a;", "libcu"),
         ("cub::BlockReduce<int, 32> r;", "CUB"),
     ],

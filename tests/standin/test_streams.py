@@ -19,8 +19,8 @@ def two_devices(monkeypatch):
 def stream():
     made = cp.cuda.Stream(non_blocking=True)
     yield made
-    left_open = list(cp.cuda.runtime.captures)
-    cp.cuda.runtime.captures.clear()
+    left_open = list(cp.cuda.stream.captures)
+    cp.cuda.stream.captures.clear()
     assert not left_open
 
 
@@ -35,6 +35,11 @@ def test_current_stream():
             assert cp.cuda.get_current_stream() is b
         assert cp.cuda.get_current_stream() is a
     assert cp.cuda.get_current_stream() is null
+    with a:
+        b.use()
+        with b:
+            pass
+        assert cp.cuda.get_current_stream() is a, "a block ends in the block around it"
     a.use()
     assert cp.cuda.get_current_stream() is a
     null.use()
@@ -338,7 +343,7 @@ def test_logical_devices(two_devices):
     with pytest.raises(RuntimeError, match=r"created on \(1\) does not match with the current"):
         s.use()
     with pytest.raises(CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device ordinal"):
-        cp.cuda.Device(2)
+        cp.cuda.Device(2).use()
     assert cp.cuda.runtime.deviceCanAccessPeer(0, 1) == 1
 
 
@@ -346,7 +351,7 @@ def test_one_device_by_default(monkeypatch):
     monkeypatch.delenv("CUPY_STANDIN_DEVICES", raising=False)
     assert cp.cuda.runtime.getDeviceCount() == 1
     with pytest.raises(CUDARuntimeError):
-        cp.cuda.Device(1)
+        cp.cuda.Device(1).use()
 
 
 def test_benchmark_counts_and_labels():

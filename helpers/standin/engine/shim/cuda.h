@@ -5,6 +5,8 @@
 
 #include "language.h"
 #include "mathematics.h"
+#include "special.h"
 #include "atomics.h"
 #include "warp.h"
 #include "launch.h"
+#include "async_copy.h"

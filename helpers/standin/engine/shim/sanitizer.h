@@ -47,6 +47,11 @@ struct OutOfBounds {
     const Type *array, *index;
 };
 
+struct FloatCast {
+    Location where;
+    const Type *from, *to;
+};
+
 void note_location(const Location &where) {
     standin_report.line = where.line;
     snprintf(standin_report.library, sizeof standin_report.library, "%s", where.file);
@@ -113,5 +118,20 @@ void __ubsan_handle_out_of_bounds_abort(const OutOfBounds *data, size_t index) {
     long long value = narrow && is_signed ? (int)index : (long long)index;
     standin_fail(STANDIN_FAULT, "index %lld is outside an array of type %s (shared or local)", value,
                  data->array->name);
+}
+
+// `value` is the number itself, as the bits of a pointer.
+void __ubsan_handle_float_cast_overflow_abort(const FloatCast *data, void *value) {
+    note_location(data->where);
+    float single;
+    double number;
+    memcpy(&single, &value, sizeof single);
+    memcpy(&number, &value, sizeof number);
+    if (data->from->info == 32) number = single;
+    standin_fail(STANDIN_FAULT,
+                 "the %s %g is beyond the range of %s. C++ leaves open what such a conversion gives; a "
+                 "GPU gives the nearest %s. Write it as a cast, such as (int)x, for a GPU's result here "
+                 "too, or test the value first",
+                 data->from->name, number, data->to->name, data->to->name);
 }
 }

@@ -20,8 +20,8 @@ from cupy._core._creation import (
     triu_indices, unravel_index, zeros, zeros_like,
 )
 from cupy._core._functions import (
-    apply_along_axis, asfarray, astype, broadcast, c_, copyto, fill_diagonal, piecewise, place,
-    put, put_along_axis, putmask, r_, require,
+    apply_along_axis, apply_over_axes, asarray_chkfinite, asfarray, astype, broadcast, c_,
+    copyto, fill_diagonal, piecewise, place, put, put_along_axis, putmask, r_, require, select,
 )
 from cupy._core._routines import (
     all, allclose, alltrue, amax, amin, angle, any, append, argmax, argmin, argpartition,
@@ -40,7 +40,7 @@ from cupy._core._routines import (
     nonzero, outer, packbits, pad, partition, percentile, permute_dims, poly, polyadd, polyfit,
     polymul, polysub, polyval, prod, product, promote_types, ptp, quantile, ravel, real,
     real_if_close, repeat, reshape, resize, result_type, roll, rollaxis, roots, rot90, round,
-    round_, row_stack, searchsorted, select, setdiff1d, setxor1d, shape, shares_memory, sinc,
+    round_, row_stack, searchsorted, setdiff1d, setxor1d, shape, shares_memory, sinc,
     size, sometrue, sort, sort_complex, split, squeeze, stack, std, sum, swapaxes, take,
     take_along_axis, tensordot, tile, trace, transpose, trapezoid, trapz, tril,
     tril_indices_from, trim_zeros, triu, triu_indices_from, typename, union1d, unique,

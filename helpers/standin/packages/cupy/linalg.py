@@ -57,7 +57,7 @@ def _or_nan(function: Callable) -> Callable:
         try:
             return function(*arrays)
         except LinAlgError:
-            if errors.linalg == "raise":
+            if errors.linalg == "raise" or arrays[0].shape[-1] != arrays[0].shape[-2]:
                 raise
         a, *others = arrays
         if a.ndim == 2:
@@ -87,6 +87,20 @@ def _lstsq(a, b, rcond=None):
     return x, residuals, np.int32(rank), values
 
 
+def _half_too(function: Callable) -> Callable:
+    """``function``, which computes with float32 where it is given float16, as CuPy does."""
+
+    def compute(a, UPLO="L"):
+        if a.dtype != np.float16:
+            return function(a, UPLO)
+        found = function(a.astype(np.float32), UPLO)
+        if isinstance(found, tuple):
+            return type(found)(*(part.astype(np.float16) for part in found))
+        return found.astype(np.float16)
+
+    return named(compute, function.__name__)
+
+
 def _inverse_of_tensor(a, ind=2):
     if ind <= 0:
         raise ValueError("Invalid ind argument")
@@ -107,13 +121,13 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
-cond = _solver(np.linalg.cond, square=False)
+cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
 eig = _solver(np.linalg.eig)
-eigh = _solver(np.linalg.eigh)
+eigh = _solver(_half_too(np.linalg.eigh))
 eigvals = _solver(np.linalg.eigvals)
-eigvalsh = _solver(np.linalg.eigvalsh)
+eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_or_nan(np.linalg.inv))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
 matrix_power = row(np.linalg.matrix_power, library=_powers)

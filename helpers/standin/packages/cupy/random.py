@@ -69,10 +69,15 @@ def _standard(name: str, method_name: str | None = None) -> Callable:
 
     def method(self, size=None, dtype=float, out=None):
         dtype = _real(dtype)
-        drawn = self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
         if out is None:
-            return drawn
-        out[...] = drawn
+            return self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
+        if out.dtype != dtype:
+            raise TypeError(f"Supplied output array has type {out.dtype}, not {dtype}")
+        if not (out.flags.c_contiguous or out.flags.f_contiguous):
+            raise ValueError("Supplied output array is not contiguous")
+        if size is not None and np.empty(size).shape != out.shape:
+            raise ValueError("size must match out.shape when used together")
+        out[...] = self._draw(name, (), {"size": out.shape, "dtype": dtype}, dtype)
         return out
 
     return named(method, method_name or name)
@@ -83,7 +88,10 @@ class Generator:
 
     def __init__(self, bit_generator: BitGenerator):
         self.bit_generator = bit_generator
-        self._generator = np.random.Generator(bit_generator._bits)
+
+    @property
+    def _generator(self) -> np.random.Generator:
+        return np.random.Generator(self.bit_generator._bits)
 
     def _draw(self, name: str, args, kwargs, dtype) -> ndarray:
         return _draw(self._generator, name, args, kwargs, dtype)
@@ -207,7 +215,8 @@ def set_random_state(rs: RandomState) -> None:
 
 def reset_states() -> None:
     """Forget the states of all devices."""
-    _states.clear()
+    global _states
+    _states = {}
 
 
 def seed(seed=None) -> None:

@@ -92,6 +92,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
+        if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
+            host = host.astype(host.dtype.newbyteorder("="))
         check_dtype(host.dtype)
         if host.ndim and not _on_device(obj):
             refuse_while_capturing("H2D transfers")
@@ -129,11 +131,12 @@ def ascontiguousarray(a, dtype=None) -> ndarray:
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=None, order="F")
+    return array(a, dtype, copy=None, order="F", ndmin=1)
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray:
     """A NumPy array in host memory with the contents of ``a``."""
+    a = as_device(a)
     if isinstance(a, ndarray):
         return a.get(stream=stream, order=order, out=out, blocking=blocking)
     if out is None:
@@ -150,8 +153,17 @@ def _item(value):
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
+def copied(function: Callable) -> Callable:
+    """NumPy's ``function``, which makes an array from what the host has, copied to the device."""
+
+    def create(*args, **kwargs):
+        return array(function(*args, **kwargs))
+
+    return named(create, function.__name__)
+
+
 def created(function: Callable) -> Callable:
-    """NumPy's ``function``, which makes an array from numbers, shapes or a file, on the device."""
+    """NumPy's ``function``, which makes an array from numbers and shapes, on the device."""
 
     def create(*args, **kwargs):
         values, options, _ = unwrap_call(args, kwargs)
@@ -169,19 +181,19 @@ bartlett = created(np.bartlett)
 blackman = created(np.blackman)
 diag_indices = created(np.diag_indices)
 eye = created(np.eye)
-frombuffer = created(np.frombuffer)
-fromfile = created(np.fromfile)
-fromfunction = created(np.fromfunction)
-fromiter = created(np.fromiter)
-fromstring = created(np.fromstring)
-genfromtxt = created(np.genfromtxt)
+frombuffer = copied(np.frombuffer)
+fromfile = copied(np.fromfile)
+fromfunction = copied(np.fromfunction)
+fromiter = copied(np.fromiter)
+fromstring = copied(np.fromstring)
+genfromtxt = copied(np.genfromtxt)
 hamming = created(np.hamming)
 hanning = created(np.hanning)
 identity = created(np.identity)
 indices = created(np.indices)
 kaiser = created(np.kaiser)
 linspace = created(np.linspace)
-loadtxt = created(np.loadtxt)
+loadtxt = copied(np.loadtxt)
 logspace = created(np.logspace)
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)

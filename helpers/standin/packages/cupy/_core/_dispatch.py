@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy.cuda import runtime, stream
+from cupy.cuda import _ownership, runtime, stream
 
 SCALARS = (bool, int, float, complex, np.number, np.bool_)
 _KINDS = "biufc"
@@ -56,15 +56,21 @@ def check_dtype(dtype) -> np.dtype:
 
 
 def check_device(array) -> None:
-    """Warn as CuPy does when an array lives on another device than the current one."""
-    current = runtime.getDevice()
-    if array._memory.device_id != current:
-        warnings.warn(
-            f"The device where the array resides ({array._memory.device_id}) is different from the "
-            f"current device ({current}). Peer access has been activated automatically.",
-            PerformanceWarning,
-            stacklevel=4,
-        )
+    """Enable peer access, with CuPy's warning, to an array of another device than the current."""
+    current, owner = runtime.getDevice(), array._memory.device_id
+    if owner == current:
+        return
+    message = (
+        f"The device where the array resides ({owner}) is different from the current device "
+        f"({current})."
+    )
+    if not _ownership.enable(current, owner):
+        raise ValueError(f"{message} Peer access is unavailable between these devices.")
+    warnings.warn(
+        f"{message} Peer access has been activated automatically.",
+        PerformanceWarning,
+        stacklevel=4,
+    )
 
 
 def submit(work: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from cupy._core._creation import array, asarray
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
 from cupy._core._ndarray import ndarray
-from cupy._core._routines import broadcast_to, moveaxis, stack
+from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._ufunc import broadcast as common_shape
 
@@ -68,15 +68,35 @@ put_along_axis = _writes(np.put_along_axis)
 putmask = _writes(np.putmask)
 
 
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
     """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a device array."""
-    moved = arr.transpose([i for i in range(arr.ndim) if i != axis % arr.ndim] + [axis % arr.ndim])
-    rows = moved.reshape(-1, arr.shape[axis])
-    results = [array(func1d(row, *args, **kwargs)) for row in rows]
-    stacked = stack(results).reshape(*moved.shape[:-1], *results[0].shape)
-    if not results[0].ndim:
-        return stacked
-    return moveaxis(stacked, -1, axis) if results[0].ndim == 1 else stacked
+
+    def on_device(line):
+        return array(func1d(array(line), *args, **kwargs))._array
+
+    return array(np.apply_along_axis(on_device, axis, arr._array))
+
+
+def apply_over_axes(func, a, axes) -> ndarray:
+    """``func(a, axis)`` for one axis after the other; each result keeps the dimensions of ``a``."""
+    result = asarray(a)
+    for axis in np.atleast_1d(axes):
+        axis = np.lib.array_utils.normalize_axis_index(int(axis), result.ndim)
+        reduced = func(result, axis)
+        if reduced.ndim == result.ndim - 1:
+            reduced = expand_dims(reduced, axis)
+        if reduced.ndim != result.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        result = reduced
+    return result
+
+
+def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
+    """``a`` on the device; ValueError where it has an infinity or NaN."""
+    result = asarray(a, dtype, order)
+    if not np.isfinite(result._host()).all():
+        raise ValueError("array must not contain Infs or NaNs")
+    return result
 
 
 def astype(x, dtype, /, *, copy=True) -> ndarray:
@@ -110,6 +130,23 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
         return result
 
     return routine(fill, x, conditions, list(funclist), default)
+
+
+def select(condlist, choicelist, default=0) -> ndarray:
+    """Of the arrays of ``choicelist`` the first whose condition holds, else the number ``default``.
+
+    TypeError unless the choices are device arrays, ValueError unless the conditions are boolean.
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not np.isscalar(default):
+        raise TypeError("default only accepts scalar values")
+    for i, (condition, choice) in enumerate(zip(condlist, choicelist, strict=True)):
+        if not isinstance(choice, ndarray):
+            raise TypeError("choicelist only accepts lists of cupy ndarrays")
+        if condition.dtype != bool:
+            raise ValueError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    return routine(np.select, list(condlist), list(choicelist), default)
 
 
 class _Concatenator:

@@ -171,6 +171,7 @@ class flatiter:
 
     def __init__(self, array):
         self._base = array
+        self._next = 0
 
     base = property(lambda self: self._base)
 
@@ -178,7 +179,13 @@ class flatiter:
         return self._base.size
 
     def __iter__(self):
-        return iter(self._base.ravel())
+        return self
+
+    def __next__(self):
+        if self._next == self._base.size:
+            raise StopIteration
+        self._next += 1
+        return self[self._next - 1]
 
     def __getitem__(self, index):
         _check_flat(index)
@@ -200,5 +207,6 @@ class flatiter:
 
 
 def _check_flat(index) -> None:
-    if not (index is Ellipsis or isinstance(index, (int, slice))):
-        raise NotImplementedError("flatiter takes integers, slices and an ellipsis")
+    whole = isinstance(index, int) and not isinstance(index, bool)
+    if not (whole or index is Ellipsis or isinstance(index, slice)):
+        raise IndexError("unsupported iterator index")

@@ -17,7 +17,7 @@ from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
-from helpers.standin.engine import compiler, kernels, translate
+from helpers.standin.engine import casts, compiler, kernels, translate
 from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
@@ -173,7 +173,8 @@ def compiled(
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     try:
-        library = compiler.build(source, options=options, name=name, pointers=pointers)
+        text = casts.translate_text(source)
+        library = compiler.build(text, options=options, name=name, pointers=pointers)
     except CompileError as error:
         raise CompileException(str(error), source, name, tuple(options)) from None
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -28,7 +29,7 @@ def row(
 ) -> Callable:
     """The function of CuPy's that does on device arrays what NumPy's ``function`` does.
 
-    ``arguments`` has a letter for each leading argument; a last ``*`` repeats the letter before it:
+    ``arguments`` has a letter for each leading argument; ``a*`` is ``a`` for all of them:
 
     - ``d`` is a device array; TypeError for anything else
     - ``s`` is a sequence of device arrays
@@ -45,6 +46,7 @@ def row(
     ``keywords``: which of the keywords that most functions refuse this one takes.
     """
     name = name or function.__name__
+    letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
     refused = _NO_KEYWORDS.difference(keywords)
     try:
         parameters = [
@@ -59,9 +61,6 @@ def row(
     def call(*args, **kwargs):
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-        letters = arguments
-        if letters.endswith("*"):
-            letters = letters[:-1] + letters[-2] * len(args)
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
             if letter == "o" and not isinstance(arg, ndarray):

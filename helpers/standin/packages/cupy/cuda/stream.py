@@ -9,13 +9,17 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
-from cupy.cuda import runtime
+from cupy.cuda._state import CUDARuntimeError, getDevice
 from helpers.standin import not_covered
 
 _local = threading.local()
 _numbers = itertools.count(1)
+_by_pointer: weakref.WeakValueDictionary[int, Stream] = weakref.WeakValueDictionary()
+# The captures of graphs in progress, each alive as long as its stream.
+captures: weakref.WeakSet[_Capture] = weakref.WeakSet()
 
 
 class _Capture:
@@ -31,7 +35,7 @@ class _Capture:
         self.tips: dict[Stream, set[int]] = {}
         self.ends: set[int] = set()
         self.valid = True
-        runtime.captures.add(self)
+        captures.add(self)
         self.join(owner, set())
 
     def join(self, stream: Stream, tips: set[int]) -> None:
@@ -41,26 +45,26 @@ class _Capture:
 
     def add(self, stream: Stream, work: list[Callable[[], None]]) -> None:
         if not self.valid:
-            raise runtime.CUDARuntimeError(901)
+            raise CUDARuntimeError(901)
         number = len(self.work)
         self.work += work
         self.ends = (self.ends - self.tips[stream]) | {number}
         self.tips[stream] = {number}
 
-    def fail(self, status: int) -> runtime.CUDARuntimeError:
+    def fail(self, status: int) -> CUDARuntimeError:
         """The error ``status``, after which the capture is of no use."""
         self.valid = False
-        return runtime.CUDARuntimeError(status)
+        return CUDARuntimeError(status)
 
     def close(self) -> None:
         """Give all streams back; CUDARuntimeError where the capture cannot become a graph."""
-        runtime.captures.remove(self)
+        captures.remove(self)
         for stream in self.tips:
             stream._capture = None
         if not self.valid:
-            raise runtime.CUDARuntimeError(901)
+            raise CUDARuntimeError(901)
         if self.ends - self.tips[self.owner]:
-            raise runtime.CUDARuntimeError(904)
+            raise CUDARuntimeError(904)
 
 
 class Graph:
@@ -94,12 +98,13 @@ class Graph:
 
 
 class Event:
-    """A moment on the host's clock."""
+    """A moment on the host's clock; it belongs to the device that is current when it is made."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         if interprocess and not disable_timing:
             raise ValueError("Timing must be disabled for interprocess events")
         self.ptr = next(_numbers)
+        self._device_id = getDevice()
         self._timed = not disable_timing
         self._time: float | None = None
         self._capture: _Capture | None = None
@@ -112,28 +117,33 @@ class Event:
 
     def record(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
+        of = getDevice() if current.device_id == -1 else current.device_id
+        if of != self._device_id:
+            raise CUDARuntimeError(400)
         self._capture = current._capture
         self._time = time.perf_counter() if self._capture is None else None
         self._tips = set() if self._capture is None else set(self._capture.tips[current])
 
     def synchronize(self) -> None:
         if _spoiled(self._capture):
-            raise runtime.CUDARuntimeError(907)
+            raise CUDARuntimeError(907)
 
 
 def _spoiled(capture: _Capture | None) -> bool:
     """Whether ``capture`` is in progress; if so it is lost, for a device was waited for."""
-    if capture is not None and capture in runtime.captures:
+    if capture is not None and capture in captures:
         capture.valid = False
         return True
     return False
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
-    """Milliseconds between two recorded events, by the host's clock."""
+    """Milliseconds between two recorded events of one device, by the host's clock."""
+    if start_event._device_id != end_event._device_id:
+        raise CUDARuntimeError(400)
     for event in (start_event, end_event):
         if not event._timed or event._time is None:
-            raise runtime.CUDARuntimeError(400)
+            raise CUDARuntimeError(400)
     return (end_event._time - start_event._time) * 1e3
 
 
@@ -150,7 +160,8 @@ class Stream:
         if null or ptds:
             self.ptr, self.device_id = 0 if null else 2, -1
         else:
-            self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), runtime.getDevice()
+            self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
+        _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
         self.priority = priority or 0
         self._capture: _Capture | None = None
@@ -164,8 +175,16 @@ class Stream:
     def __repr__(self) -> str:
         return f"<Stream {self.ptr} (device {self.device_id})>"
 
+    @classmethod
+    def from_external(cls, obj):
+        raise not_covered("cupy.cuda.Stream.from_external")
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Version and pointer, for libraries that take any stream."""
+        return 0, self.ptr
+
     def _check_device(self) -> int:
-        current = runtime.getDevice()
+        current = getDevice()
         if self.device_id not in (-1, current):
             raise RuntimeError(
                 f"The device that the stream is created on ({self.device_id}) does not match with "
@@ -175,13 +194,16 @@ class Stream:
 
     def __enter__(self):
         device = self._check_device()
-        _stack().append((device, get_current_stream(device)))
+        _entered(device).append(self)
+        _local.__dict__.setdefault("devices", []).append(device)
         _currents()[device] = self
         return self
 
     def __exit__(self, *args) -> None:
-        device, before = _stack().pop()
-        _currents()[device] = before
+        device = _local.devices.pop()
+        _entered(device).pop()
+        # Not what `use` made current since: `with` goes back to the `with` around it, as in CuPy.
+        _currents()[device] = _entered(device)[-1] if _entered(device) else Stream.null
 
     def use(self):
         _currents()[self._check_device()] = self
@@ -194,11 +216,11 @@ class Stream:
 
     def synchronize(self) -> None:
         if _spoiled(self._capture):
-            raise runtime.CUDARuntimeError(900)
+            raise CUDARuntimeError(900)
 
     def add_callback(self, callback, arg) -> None:
         if _spoiled(self._capture):
-            raise runtime.CUDARuntimeError(900)
+            raise CUDARuntimeError(900)
         callback(self, 0, arg)
 
     def launch_host_func(self, callback, arg) -> None:
@@ -212,7 +234,7 @@ class Stream:
     def wait_event(self, event: Event) -> None:
         """Order is kept anyway; waiting for a capturing stream's event joins its capture."""
         theirs = event._capture
-        if theirs is not None and theirs not in runtime.captures:
+        if theirs is not None and theirs not in captures:
             theirs = None  # that capture is over
         if self._capture is not None and theirs is not self._capture:
             if theirs is not None:
@@ -232,7 +254,7 @@ class Stream:
     def end_capture(self) -> Graph:
         capture = self._capture
         if capture is None:
-            raise runtime.CUDARuntimeError(401)
+            raise CUDARuntimeError(401)
         if capture.owner is not self:
             raise capture.fail(903)
         capture.close()
@@ -241,7 +263,7 @@ class Stream:
     def is_capturing(self) -> bool:
         """Whether work becomes part of a graph; RuntimeError where an error spoiled the capture."""
         if _awaited_by(self) is not None:
-            raise runtime.CUDARuntimeError(906)
+            raise CUDARuntimeError(906)
         if self._capture is not None and not self._capture.valid:
             raise RuntimeError(
                 "the stream was capturing, but an error has invalidated the capture sequence"
@@ -257,27 +279,44 @@ def _currents() -> dict[int, Stream]:
     return _local.__dict__.setdefault("current", {})
 
 
-def _stack() -> list[tuple[int, Stream]]:
-    return _local.__dict__.setdefault("stack", [])
+def _entered(device: int) -> list[Stream]:
+    """The streams of a device's open ``with`` blocks, the innermost last."""
+    return _local.__dict__.setdefault("entered", {}).setdefault(device, [])
 
 
 def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
-    device = runtime.getDevice() if device_id < 0 else device_id
+    device = getDevice() if device_id < 0 else device_id
     return _currents().get(device, Stream.null)
 
 
 def _awaited_by(stream: Stream) -> _Capture | None:
     """The capture that forbids work on ``stream``: the null stream waits for blocking streams."""
-    for capture in runtime.captures if stream.ptr == 0 else ():
+    for capture in captures if stream.ptr == 0 else ():
         if not all(other.is_non_blocking for other in capture.tips):
             return capture
     return None
 
 
+def by_pointer(ptr: int) -> Stream:
+    """The stream with that ``ptr``; CUDARuntimeError (invalid resource handle) without one."""
+    try:
+        return _by_pointer[ptr]
+    except KeyError:
+        raise CUDARuntimeError(400) from None
+
+
+def synchronize_device() -> None:
+    """Nothing is ever pending; while a graph is captured, an error that spoils the capture."""
+    for capture in list(captures):
+        capture.valid = False
+    if captures:
+        raise CUDARuntimeError(900)
+
+
 def capturing() -> bool:
     """True when the current stream is capturing a graph."""
-    return bool(runtime.captures) and get_current_stream()._capture is not None
+    return bool(captures) and get_current_stream()._capture is not None
 
 
 def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
@@ -285,7 +324,7 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
 
     Everything that changes an array's contents ends here.
     """
-    if not runtime.captures:
+    if not captures:
         work()
         return
     stream = get_current_stream() if stream is None else stream
