@@ -94,8 +94,9 @@ def install(folder: Path) -> None:
     _members(runtime, cudaDevAttrMemoryPoolsSupported=115)
     _members(runtime, deviceGetAttribute=lambda attribute, device: int(attribute == 95))
     _members(driver, _is_cuda_python=lambda: False, get_build_version=lambda: CUDA)
-    _members(cupy.cuda, get_nvcc_path=lambda: "nvcc", get_local_runtime_version=lambda: CUDA)
+    _members(cupy.cuda, get_local_runtime_version=lambda: CUDA)
     _members(cupy.cuda.nvtx, available=True)
+    cupy.cuda.get_nvcc_path = lambda: "nvcc"  # its version is asked for, by _run_cc
     cupy.cuda.device.get_compute_capability = lambda: "90"
     runtime.runtimeGetVersion = runtime.driverGetVersion = lambda: CUDA
 
@@ -114,7 +115,7 @@ def install(folder: Path) -> None:
         _empty_file_preprocess_cache={},
         _get_bool_env_variable=lambda name, default: default,
         _get_nvrtc_version=lambda: divmod(CUDA // 10, 100),
-        _run_cc=lambda command, cwd, backend: "release 12.1",  # asked for nvcc's version only
+        _run_cc=lambda command, cwd, backend: "release 12.1",
     )
 
     for name, members in RAISING.items():
