@@ -16,7 +16,8 @@ book: .venv/installed
 	@echo "The site: file://$(CURDIR)/_build/html/index.html"
 
 # Cheap first: what is quick to find is found in seconds. The browser tests read the built site.
-# CuPy's own tests warn, and hundreds are left out for listed reasons: only failures are shown.
+# CuPy's own tests warn, and hundreds fail for listed reasons: only other failures are shown. This
+# is the quick part of them; `pytest tests/conformance --whole` runs all.
 test: .venv/installed-test
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .

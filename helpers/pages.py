@@ -1,16 +1,28 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
-python -m helpers.pages FOLDER      write measured.md, sources.md, status.md and coverage.md there
+python -m helpers.pages FOLDER      write measured.md, sources.md, status.md, coverage.md and
+                                    conformance.md there
 """
 
+import json
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 from helpers import notebook, record, results, standin
 
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
+CONFORMANCE = Path(__file__).parents[1] / "tests" / "conformance" / "results.json"
+OUTCOMES = {
+    "passed": "Passed",
+    "by design": "Fail by design",
+    "not covered": "Not covered",
+    "differs": "Differ",
+    "not run": "Not run",
+    "skipped by CuPy": "Skipped by CuPy",
+}
 
 
 def title(book):
@@ -121,7 +133,38 @@ def coverage(chapters):
     return text
 
 
-PAGES = {"measured": measured, "sources": sources, "status": status, "coverage": coverage}
+def conformance(chapters):
+    """Return how CuPy's own tests fare on the stand-in, by folder, as a fragment of a page."""
+    stored = json.loads(CONFORMANCE.read_text(encoding="utf-8"))
+    folders, reasons = {}, {kind: Counter() for kind in OUTCOMES}
+    for file, labels in stored["files"].items():
+        folder = "/".join(Path(file).parent.parts[:2]).replace("_tests", "")
+        for label, count in labels.items():
+            kind, _, reason = label.partition(": ")
+            folders.setdefault(folder, Counter())[kind] += count
+            if reason:
+                reasons[kind][reason] += count
+    folders["together"] = sum(folders.values(), Counter())
+    rows = [[f"`{name}`", *(n[kind] or None for kind in OUTCOMES)] for name, n in folders.items()]
+    text = [
+        f"CuPy {stored['cupy']}'s own tests, run with NumPy {stored['numpy']} on {stored['date']}. "
+        "The numbers are test cases; a file that is not run as a whole counts once.",
+        table(["Folder", *OUTCOMES.values()], rows),
+    ]
+    for kind, found in reasons.items():
+        if found:
+            items = "; ".join(f"{reason} ({count})" for reason, count in found.most_common())
+            text += [f"**{OUTCOMES[kind]}**: {items}."]
+    return text
+
+
+PAGES = {
+    "measured": measured,
+    "sources": sources,
+    "status": status,
+    "coverage": coverage,
+    "conformance": conformance,
+}
 
 
 def write(folder, notebooks=()):

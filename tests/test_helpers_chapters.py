@@ -192,10 +192,34 @@ def test_pages(path, tmp_path):
         assert f"- **{name}**: {what}." in fragment
 
 
+def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
+    files = {
+        "cupy_tests/math_tests/test_a.py": {"passed": 5, "differs: a sign": 2},
+        "cupy_tests/math_tests/test_b.py": {"passed": 30, "differs: a sign": 1, "differs: x": 4},
+        "cupyx_tests/x_tests/y_tests/test_c.py": {
+            "passed": 100,
+            "not run: a | b": 1,
+            "skipped by CuPy": 8,
+        },
+    }
+    stored = {"cupy": "1.2", "numpy": "3.4", "date": "2026-11-20", "files": files}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(stored))
+    monkeypatch.setattr(pages, "CONFORMANCE", path)
+    (page,) = (file for file in pages.write(tmp_path, []) if file.stem == "conformance")
+    text = page.read_text()
+    assert "CuPy 1.2's own tests, run with NumPy 3.4 on 2026-11-20." in text
+    assert "| Folder | Passed | Fail by design | Not covered | Differ | Not run | Skipped" in text
+    assert "| `cupy/math` | 35 | – | – | 7 | – | – |" in text
+    assert "| `cupyx/x` | 100 | – | – | – | 1 | 8 |" in text
+    assert "| `together` | 135 | – | – | 7 | 1 | 8 |" in text
+    assert "**Differ**: x (4); a sign (3)." in text and "**Not run**: a | b (1)." in text
+
+
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 4 and all(written)
+    assert len(written) == 5 and all(written)
 
 
 def test_unchanged_pages_keep_their_time(path, tmp_path):
