@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import export, notebook, record, results
+from helpers.press import export, notebook, record, results
 
 CHAPTERS = notebook.paths()
 

@@ -8,7 +8,8 @@ import sys
 import pytest
 import samples
 
-from helpers import notebook, record, report
+from helpers import report
+from helpers.press import notebook, record
 
 FACTS = {
     "gpu": "NVIDIA Test GPU",
@@ -53,7 +54,7 @@ def recorded(recording, path):
 
 def test_without_a_gpu_it_refuses_and_changes_nothing(path):
     before = path.read_bytes()
-    command = [sys.executable, "-m", "helpers.record", "--force", str(path)]
+    command = [sys.executable, "-m", "helpers.press.record", "--force", str(path)]
     environment = os.environ | {"CUPY_STANDIN": "always"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
@@ -146,7 +147,7 @@ RUN = 'while [ "$1" != --run-only ]; do last=$1; shift; done; '
 
 
 def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
-    body = f'{RUN} {sys.executable} -m helpers.record --run-only "$2" || exit\n'
+    body = f'{RUN} {sys.executable} -m helpers.press.record --run-only "$2" || exit\n'
     body += 'echo "sizes $HELPERS_SIZES"; echo "========= ERROR SUMMARY: 0 errors"'
     sanitizer(tmp_path, monkeypatch, body)
     found = record.sanitize(path)
@@ -181,7 +182,7 @@ def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, mo
 
 def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     def status():
-        command = [sys.executable, "-m", "helpers.record", "--run-only", str(path)]
+        command = [sys.executable, "-m", "helpers.press.record", "--run-only", str(path)]
         return subprocess.run(command, capture_output=True, text=True).returncode
 
     book = notebook.read(path)

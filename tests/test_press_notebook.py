@@ -4,7 +4,7 @@ import nbformat
 import pytest
 import samples
 
-from helpers import notebook
+from helpers.press import notebook
 
 
 def write(book, folder):

@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import samples
 
-from helpers import export, notebook, pages, publish, report, results, standin
+from helpers import report, standin
+from helpers.press import export, notebook, pages, publish, results
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -49,7 +50,7 @@ def path(tmp_path):
 
 
 def test_headlines_are_printed_as_json_lines(path):
-    command = [sys.executable, "-m", "helpers.results", str(path)]
+    command = [sys.executable, "-m", "helpers.press.results", str(path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stderr == ""
     first, second = [json.loads(line) for line in done.stdout.splitlines()]
