@@ -73,6 +73,7 @@ def merge(path, facts, entries, stem):
     """
     path = Path(path)
     facts = {key: facts[key] for key in FACTS}
+    new = [entry | {"notebook": stem, "date": facts["date"]} for entry in entries]
     if facts["gpu"] == device.STANDIN_NAME:
         raise ValueError("the stand-in's numbers say nothing about a GPU")
     lines = []
@@ -83,7 +84,6 @@ def merge(path, facts, entries, stem):
         facts = max(facts, before, key=lambda receipt: receipt["date"])
         names = {entry["name"] for entry in entries}
         lines = [x for x in lines if x["notebook"] != stem and x["name"] not in names]
-    new = [entry | {"notebook": stem, "date": facts["date"]} for entry in entries]
     lines += [{key: entry[key] for key in FIELDS} for entry in new]
     lines.sort(key=lambda line: line["notebook"])  # stable: within a chapter, its own order
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in [facts, *lines])
@@ -190,7 +190,7 @@ def _line_problems(line):
         return
     if not re.fullmatch(report.NAME, str(line["name"])):
         yield f"{line['name']!r} is no name of a headline"
-    if not isinstance(line["value"], int | float) or not math.isfinite(line["value"]):
+    if type(line["value"]) not in (int, float) or not math.isfinite(line["value"]):
         yield f"{line['value']!r} is no finite number"
     if not isinstance(line["unit"], str) or not line["unit"]:
         yield "has no unit"
