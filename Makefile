@@ -11,7 +11,7 @@ PYTEST := $(RUN) pytest -q
 .DEFAULT_GOAL := book
 
 book: .venv/installed
-	$(RUN) helpers.pages book/generated
+	$(RUN) helpers.press.pages book/generated
 	.venv/bin/jupyter-book build . --all -W --keep-going -q
 	@echo "The site: file://$(CURDIR)/_build/html/index.html"
 
@@ -31,7 +31,7 @@ lab: .venv/installed
 	$(RUN) jupyterlab notebooks
 
 record: .venv/installed
-	$(RUN) helpers.record
+	$(RUN) helpers.press.record
 
 clean:
 	rm -rf .venv _build book/generated

@@ -40,5 +40,7 @@ __all__ = [
     "table",
 ]
 
-if sys.argv[:1] != ["-m"]:  # `python -m helpers.results` and its like print their own lines only
+if sys.argv[:1] != [
+    "-m"
+]:  # `python -m helpers.press.results` and its like print their own lines only
     print(description())

@@ -5,7 +5,7 @@ import sys
 
 import samples
 
-from helpers import notebook, record
+from helpers.press import notebook, record
 
 FIGURE = """\
 fig, ax = helpers.figure(figsize=(2, 1))
@@ -21,7 +21,7 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
     book = samples.chapter()
     book.cells[4].source += "\n" + FIGURE
     notebook.write(book, good)
-    run = "from nbclient import execute; import nbformat, sys; from helpers import notebook\n"
+    run = "from nbclient import execute; import nbformat, sys; from helpers.press import notebook\n"
     run += "book = notebook.read(sys.argv[1]); execute(book)\n"
     run += "notebook.write(notebook.canonical(book), sys.argv[1])"
     subprocess.run(
