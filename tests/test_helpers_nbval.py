@@ -5,7 +5,7 @@ import sys
 
 import samples
 
-from helpers.press import notebook, record
+from helpers.press import execute, notebook
 
 FIGURE = """\
 fig, ax = helpers.figure(figsize=(2, 1))
@@ -28,7 +28,7 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
         [sys.executable, "-c", run, str(good)],
         check=True,
         capture_output=True,
-        env=record.environment(),
+        env=execute.environment(),
     )
 
     def variant(name, change):
@@ -66,7 +66,7 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
         ".",
     ]
     done = subprocess.run(
-        command, cwd=tmp_path, env=record.environment(), capture_output=True, text=True
+        command, cwd=tmp_path, env=execute.environment(), capture_output=True, text=True
     )
     failed = {
         line.split()[1].split("::")[0] for line in done.stdout.splitlines() if "FAILED" in line

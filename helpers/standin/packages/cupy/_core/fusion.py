@@ -143,6 +143,8 @@ def _fusable(function: Callable) -> Callable:
             key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value
             for key, value in kwargs.items()
         }
+        if name == "where" and isinstance(content[0], _SCALARS):  # fused, it may be a number
+            content[0] = asarray(content[0])
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:
