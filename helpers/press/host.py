@@ -7,6 +7,7 @@ something else kept it busy.
 from helpers import timing
 
 ELEMENTS = 1_000
+WARMUP = 20_000  # a good tenth of a second: the clocks of an idle machine rise first
 SAMPLES = 200
 LIMIT = (
     1.5  # a quartile or a median above this many times its median is no spread but a disturbance
@@ -18,7 +19,7 @@ def measure():
     import cupy
 
     a = cupy.ones(ELEMENTS, dtype=cupy.float32)
-    found = timing.measure(lambda: a + a, clock="host", n_warmup=20, n_repeat=SAMPLES)
+    found = timing.measure(lambda: a + a, clock="host", n_warmup=WARMUP, n_repeat=SAMPLES)
     values = {"median": found.median, "low": found.low, "high": found.high}
     return {name: round(1e6 * seconds, 3) for name, seconds in values.items()}
 
