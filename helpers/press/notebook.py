@@ -31,7 +31,10 @@ import importlib.util
 
 if importlib.util.find_spec("helpers") is None:
     if not ARCHIVE:
-        raise RuntimeError("helpers is missing: run `make lab` or pip install it")
+        raise RuntimeError(
+            "The book's helpers are not installed. In the book's folder, run `make lab`; anywhere"
+            " else, first %pip install git+ and the address of the book's repository."
+        )
     %pip install --quiet {ARCHIVE}
 
 import helpers"""
