@@ -168,3 +168,8 @@ def test_where_takes_a_number_as_its_condition():
     assert fused(x).tolist() == [10, 11, 12]
     with pytest.raises(TypeError, match="Unsupported type"):
         cp.where(2, x, -x)
+
+
+def test_a_copy_inside():
+    x = cp.arange(3)
+    assert cp.fuse(lambda x: x.copy() + cp.copy(x))(x).tolist() == [0, 2, 4]
