@@ -13,7 +13,7 @@ standin.install()  # before anything imports cupy
 from helpers.checks import check  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, mnist  # noqa: E402
-from helpers.device import description, on_gpu, pick, recording  # noqa: E402
+from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
@@ -28,6 +28,7 @@ __all__ = [
     "format_rate",
     "format_seconds",
     "headline",
+    "logical_devices",
     "measure",
     "mnist",
     "on_gpu",
@@ -39,5 +40,5 @@ __all__ = [
     "table",
 ]
 
-if sys.argv[:1] != ["-m"]:  # `python -m helpers.results` and its like print their own lines only
+if sys.argv[:1] != ["-m"]:  # `python -m helpers.press.record` prints its own lines only
     print(description())

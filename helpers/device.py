@@ -38,6 +38,22 @@ def small_sizes():
     return value == "cpu"
 
 
+def logical_devices(count):
+    """Return how many of ``count`` devices there are to use, 1 or more.
+
+    On a machine with GPUs that is ``count`` or, where there are fewer, the number of GPUs; nothing
+    is changed. The stand-in has ``count`` logical devices from now on, in this process and in those
+    it starts; RuntimeError if an array lives on a device that would vanish.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"count must be a whole number of devices, 1 or more, not {count!r}")
+    import cupy
+
+    if standin.is_active():
+        cupy.cuda._ownership.set_device_count(count)
+    return min(count, cupy.cuda.runtime.getDeviceCount())
+
+
 def description():
     """Return one line on the device, driver, CUDA and CuPy, or on why the stand-in is in use."""
     if on_gpu:

@@ -57,3 +57,24 @@ def test_the_oracle_would_notice_swapped_neurons():
     W, x = rng.uniform(-1, 1, (7, 7)), rng.uniform(-1, 1, 7)
     swapped = W + 0.05 * (np.outer(x, x) - x**2 * W)  # the square of the pre neuron
     assert np.abs(swapped - by_reservoirpy(W, x[None], eta=0.05)).max() > 1e-3
+
+
+def test_reservoirpy_pairs_a_state_with_the_next_one():
+    """The chapter says so: the same formula, another timing, and so other weights."""
+    rng = np.random.default_rng(5)
+    n, lr, eta, drive = 6, 0.3, 0.05, 0.7
+    W, win = rng.uniform(-0.4, 0.4, (n, n)), rng.uniform(-1, 1, (n, 1))
+    inner = rng.uniform(-1, 1, n)
+    out = np.tanh(inner)
+    node = nodes.LocalPlasticityReservoir(
+        units=n, local_rule="oja", eta=eta, lr=lr, W=W.copy(), Win=win, bias=np.zeros(n)
+    )
+    node.initialize(np.zeros((1, 1)))
+    node.state = {"out": out.copy(), "internal": inner.copy()}
+    node.fit(np.full((1, 1), drive))
+    after = (1 - lr) * out + lr * (W @ out + win[:, 0] * drive)
+    paired = W + eta * after[:, None] * (inner - after[:, None] * W)
+    np.testing.assert_allclose(np.asarray(node.W), paired, rtol=1e-12, atol=1e-14)
+    same = W.copy()
+    oja_rows(same, np.tanh(after), eta)
+    assert np.abs(same - paired).max() > 1e-3

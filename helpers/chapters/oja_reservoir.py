@@ -1,4 +1,4 @@
-"""Generated from notebooks/40_oja_reservoir.ipynb by `python -m helpers.export`: do not edit."""
+"""Generated from notebooks/40_oja_reservoir.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 
@@ -67,16 +67,18 @@ def run_cupy(W, win, u, eta, keep=1.0, gain=1.0):
 def source_reservoir(n, steps, seed):
     """Return W (n, n), win (n,) and the input u (steps,) as the source draws them."""
     rng = np.random.default_rng(seed)
-    return (
-        rng.uniform(-1, 1, (n, n)),
-        rng.uniform(-1, 1, n),
-        rng.standard_normal(steps),
-    )
+    W, win = rng.uniform(-1, 1, (n, n)), rng.uniform(-1, 1, n)
+    return W, win, rng.standard_normal(steps)
+
+
+def to_device(arrays):
+    """Return the NumPy arrays as CuPy arrays, in a list."""
+    return [cp.asarray(array) for array in arrays]
 
 
 def spectral_radius(W):
-    """Largest magnitude of the eigenvalues of W (n, n), a NumPy array."""
-    return float(np.abs(np.linalg.eigvals(W)).max())
+    """Largest magnitude of the eigenvalues of W (..., n, n), a NumPy array."""
+    return np.abs(np.linalg.eigvals(W)).max(-1)
 
 
 def make_reservoir(n, steps, seed, radius=0.9, input_scale=0.5):

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
+import tomllib
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
@@ -31,25 +33,30 @@ COVERED = {
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
     "Device": "logical devices, streams, events, graph capture, memory pools, "
-    "cupyx.profiler.benchmark, cupyx.scatter_add",
+    "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add",
 }
 NOT_COVERED = {
     "Speed": "nothing that is timed here says anything about a GPU",
     "Data races": "threads run one after another, so a race gives the right answer",
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
-    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures, NCCL",
+    "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "vectorize, piecewise, poly1d, broadcast, require",
+    "Functions": "vectorize, poly1d, cupy.polynomial",
     "Interchange": "DLPack and ExternalStream, since there is no device to share",
 }
 
 
 class _Finder:
-    """Serve the stand-in's top-level packages; their submodules follow by ``__path__``."""
+    """Serve the stand-in's packages; NotImplementedError for those that CuPy alone has."""
 
     def find_spec(self, name: str, path=None, target=None) -> ModuleSpec | None:
-        return PathFinder.find_spec(name, [str(PACKAGES)]) if name in NAMES else None
+        if name.partition(".")[0] not in NAMES:
+            return None
+        found = PathFinder.find_spec(name, path if "." in name else [str(PACKAGES)])
+        if found is None and name in _public("modules"):
+            raise not_covered(name)
+        return found
 
 
 _finder = _Finder()
@@ -85,9 +92,18 @@ def not_covered(name: str) -> NotImplementedError:
     )
 
 
-def missing(module: str, name: str, known) -> Exception:
-    """The error for an attribute that ``module`` lacks; ``known`` has what CuPy offers there."""
-    if name in known:
+@functools.cache
+def _public(module: str) -> frozenset[str]:
+    """The public names of a module of CuPy's; ``modules`` has the modules themselves."""
+    text = Path(__file__).with_name("names.toml").read_text("utf-8")
+    return frozenset(tomllib.loads(text).get(module, "").split())
+
+
+def missing(module: str, name: str) -> Exception:
+    """The error for an attribute that the stand-in's ``module`` lacks: NotImplementedError where
+    CuPy has it, else AttributeError.
+    """
+    if name in _public(module) or f"{module}.{name}" in _public("modules"):
         return not_covered(f"{module}.{name}")
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 

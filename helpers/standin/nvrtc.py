@@ -68,7 +68,7 @@ def _include_options(source: str) -> list[str]:
     options = []
     for header in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', source, re.MULTILINE):
         if header in CUPY_HEADERS or not re.match(
-            r"cooperative_groups|cuda_fp16|math_constants", header
+            r"cooperative_groups|cuda_(fp16|pipeline)|math_constants", header
         ):
             continue
         folder = include_folder(header)
@@ -114,6 +114,10 @@ def check(
     # CuPy's headers are not installed without CuPy; the shim's are valid CUDA C as well.
     headers = {name: (SHIM / file).read_text() for name, file in CUPY_HEADERS.items()}
     status, log = _compile(library, source, name, arguments, headers, expressions)
+    if status and (needed := re.findall(r"requires \.target sm_(\d+)", log)):  # inline PTX
+        arguments = [a for a in arguments if not a.startswith("-arch")]
+        arguments.append(f"-arch=sm_{max(map(int, needed))}")
+        status, log = _compile(library, source, name, arguments, headers, expressions)
     if status:
         from cupy.cuda.compiler import CompileException
 

@@ -21,3 +21,20 @@ if nvrtc.is_installed():
 def only_the_standin(monkeypatch):
     """Without NVIDIA's compiler: for what that one would answer first or differently."""
     monkeypatch.delenv("CUPY_STANDIN_NVRTC", raising=False)
+
+
+@pytest.fixture
+def four_devices(monkeypatch):
+    """Four logical devices."""
+    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "4")
+
+
+@pytest.fixture
+def comms(four_devices):
+    """Communicators of three ranks, on devices 0, 3 and 1."""
+    from cupy.cuda import nccl
+
+    made = nccl.NcclCommunicator.initAll([0, 3, 1])
+    yield made
+    for comm in made:
+        comm.destroy()

@@ -155,7 +155,8 @@ LIST = "Unsupported type <class 'list'>"
         (lambda a, h: h + a, TypeError, NUMPY),
         (lambda a, h: h < a, TypeError, NUMPY),
         (lambda a, h: cp.sin(h), TypeError, NUMPY),
-        (lambda a, h: cp.sum(h), TypeError, NUMPY),
+        (lambda a, h: cp.cumsum(h), TypeError, NUMPY),
+        (lambda a, h: cp.sum([1.0]), AttributeError, "'list' object has no attribute 'sum'"),
         (lambda a, h: cp.where(h, a, a), TypeError, NUMPY),
         (lambda a, h: cp.concatenate([a, h]), TypeError, NUMPY),
         (lambda a, h: cp.dot(a, h), TypeError, NUMPY),
@@ -435,8 +436,8 @@ def test_missing_names():
         cp.vectorize(abs)
     with pytest.raises(NotImplementedError, match=r"cupyx\.scipy"):
         cupyx.scipy  # noqa: B018
-    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.nccl"):
-        cp.cuda.nccl  # noqa: B018
+    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.texture"):
+        cp.cuda.texture  # noqa: B018
     with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'no_such_name'"):
         cp.no_such_name  # noqa: B018
     assert not hasattr(cp, "__wrapped__")

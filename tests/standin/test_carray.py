@@ -126,3 +126,41 @@ def test_stencil_on_a_view():
     wanted = np.zeros_like(v)
     wanted[1:-1, 1:-1] = v[:-2, 1:-1] + v[2:, 1:-1] + v[1:-1, :-2] + v[1:-1, 2:] - 4 * v[1:-1, 1:-1]
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+# Views whose neighbours in memory are the parent's elements, and the number of elements of each.
+VIEWS = {
+    "x[2:5]": (lambda x: x[2:5], 3),
+    "x[6:1:-2]": (lambda x: x[6:1:-2], 3),
+    "x.reshape(4, 3)[1:3, 1:]": (lambda x: x.reshape(4, 3)[1:3, 1:], 4),
+    "x.reshape(4, 3)[::2].T": (lambda x: x.reshape(4, 3)[::2].T, 6),
+    "x.reshape(3, 2, 2)[1]": (lambda x: x.reshape(3, 2, 2)[1], 4),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("past", [0, -1, 1, 5])
+def test_an_index_outside_a_view_is_found_inside_its_parent(view, past):
+    make, size = VIEWS[view]
+    parent = cp.arange(12.0)
+    index = size + past if past >= 0 else past
+    message = f"index {index} is outside the raw array 'v', which has {size} elements"
+    read = cp.ElementwiseKernel("raw T v, int32 k", "T y", "y = v[k]", "reads")
+    with pytest.raises(IndexError, match=f"^kernel 'reads': {message}"):
+        read(make(parent), index, size=1)
+    write = cp.ElementwiseKernel("T y, int32 k", "raw T v", "v[k] = y", "writes")
+    with pytest.raises(IndexError, match=f"^kernel 'writes': {message}"):
+        write(cp.full(1, 99.0), index, make(parent))
+    np.testing.assert_array_equal(parent.get(), np.arange(12.0))
+
+
+@pytest.mark.parametrize(
+    "index, axis, wrong, length", [("0, 2", 1, 2, 2), ("2, 0", 0, 2, 2), ("1, -1", 1, -1, 2)]
+)
+def test_a_multi_index_outside_a_view_is_found_inside_its_parent(index, axis, wrong, length):
+    parent = cp.arange(20.0).reshape(4, 5)
+    write = cp.ElementwiseKernel("T y", "raw T v", f"v[{{{index}}}] = y", "cells")
+    message = f"^kernel 'cells': index {wrong} is outside the raw array 'v', which has length "
+    with pytest.raises(IndexError, match=f"{message}{length} along axis {axis}"):
+        write(cp.full(1, 99.0), parent[1:3, 1:5:2])
+    np.testing.assert_array_equal(parent.get(), np.arange(20.0).reshape(4, 5))

@@ -212,6 +212,19 @@ def test_reading_shared_memory_that_nobody_wrote(barrier):
 
 
 @exact
+def test_copies_by_memcpy():
+    body = """__shared__ char s[13];
+    memset(s, 1, 5); memcpy(s + 5, x, 8);
+    memcpy(o, s, n);"""
+    k = kernel(body, "const char *x, char *o, int n")
+    x, o = cp.arange(8, dtype=np.int8), cp.zeros(14, np.int8)
+    k((1,), (1,), (x, o, 13))
+    assert o.tolist() == [1] * 5 + list(range(8)) + [0]
+    assert "line 5: reads outside the 13 bytes of shared memory 's'" in complaint(k, x, o, 14)
+    assert "line 5: writes o[9]" in complaint(k, x, o[:9].copy(), 13)
+
+
+@exact
 def test_a_shared_struct_is_known_by_the_byte():
     k = kernel(
         "__shared__ struct { char a; int b; char c[3]; } s;\n"

@@ -29,7 +29,7 @@ def test_seed_makes_runs_repeat():
         (lambda n: cp.random.exponential(3, n), 3, 3),
         (lambda n: cp.random.choice(cp.array([1.0, 3.0]), n), 2, 1),
         (lambda n: cp.random.default_rng(0).integers(0, 2, n), 0.5, 0.5),
-        (lambda n: cp.random.default_rng(0).normal(1, 2, n), 1, 2),
+        (lambda n: cp.random.default_rng(0).exponential(2, n), 2, 2),
     ],
 )
 def test_distributions(draw, mean, deviation):
@@ -58,20 +58,72 @@ def test_dtypes_shapes_and_permutations():
     rng = cp.random.default_rng(0)
     out = cp.empty(4)
     assert rng.random(4, out=out) is out and float(out.max()) < 1
-    with pytest.raises(NotImplementedError, match=r"cupy\.random\.MT19937"):
-        cp.random.MT19937  # noqa: B018
 
 
-def test_captured_draws_differ_at_each_launch():
+def test_captured_draws_of_a_generator_differ_at_each_launch():
     stream = cp.cuda.Stream(non_blocking=True)
+    rng = cp.random.default_rng(3)
     with stream:
         stream.begin_capture()
-        drawn = cp.random.rand(4)
+        drawn = rng.random(4)
         graph = stream.end_capture()
     graph.launch()
     first = drawn.get()
     graph.launch()
     assert not np.array_equal(first, drawn.get())
+
+
+POSITIONAL = [
+    ("beta", (2.0, 3.0)),
+    ("exponential", (3.0,)),
+    ("gamma", (2.0, 3.0)),
+    ("laplace", (0.0, 2.0)),
+    ("standard_t", (5.0,)),
+    ("triangular", (0.0, 1.0, 3.0)),
+    ("poisson", (3.0,)),
+    ("binomial", (9, 0.3)),
+    ("geometric", (0.3,)),
+    ("zipf", (3.0,)),
+    ("hypergeometric", (5, 7, 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), POSITIONAL)
+def test_size_and_dtype_by_position(name, parameters):
+    whole = name in ("poisson", "binomial", "geometric", "zipf", "hypergeometric")
+    dtype = cp.int32 if whole else cp.float32
+    drawn = getattr(cp.random, name)(*parameters, (3, 5), dtype)
+    assert drawn.shape == (3, 5) and drawn.dtype == dtype
+    drawn = getattr(cp.random, name)(*(cp.full((2, 1), p) for p in parameters))
+    assert drawn.shape == (2, 1) and drawn.dtype == (np.int64 if whole else np.float64)
+
+
+def test_parameters_may_be_arrays_of_the_host():
+    cp.random.seed(1)
+    drawn = cp.random.exponential(np.array([1e-3, 1e3]), (2000, 2)).mean(axis=0)
+    assert float(drawn[0]) < 0.01 < 100 < float(drawn[1])
+
+
+def test_an_output_has_to_fit():
+    rng = cp.random.default_rng(2)
+    for wrong, error in (
+        (cp.empty(4, "f"), TypeError),
+        (cp.empty(8)[::2], ValueError),
+        (cp.empty(5), ValueError),
+    ):
+        with pytest.raises(error):
+            rng.random(4, out=wrong)
+    first = rng.random(3, out=cp.empty(3)).get()
+    rng.bit_generator = cp.random.XORWOW(2)
+    again = rng.random(3).get()
+    assert np.array_equal(first, again), "errors draw nothing, a new source starts anew"
+
+
+def test_a_generator_has_the_methods_that_cupys_has():
+    with pytest.raises(AttributeError):
+        cp.random.default_rng(0).normal(1, 2, 3)
+    with pytest.raises(NotImplementedError, match="without specifying size"):
+        cp.random.choice(5)
 
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "fft2", "ifftn", "rfft2", "hfft"])
@@ -116,3 +168,15 @@ def test_plan_cache(capsys):
 def test_host_array_is_refused():
     with pytest.raises(TypeError, match="^The input array a must be a cupy.ndarray$"):
         cp.fft.fft(np.ones(3))
+
+
+def test_the_switches_of_the_transforms():
+    config = cp.fft.config
+    with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
+        assert config.enable_nd_planning is True
+    with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
+        config.enable_nd_planning = True
+    assert config.use_multi_gpus is False
+    config.use_multi_gpus = False
+    with pytest.raises(NotImplementedError, match="cupy.fft.config.use_multi_gpus"):
+        config.use_multi_gpus = True

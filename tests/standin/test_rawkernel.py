@@ -336,7 +336,8 @@ def test_attributes():
     )
     assert k.attributes["max_threads_per_block"] == 1024
     assert 400 <= k.attributes["shared_size_bytes"] < 500
-    assert k.attributes["max_dynamic_shared_size_bytes"] == 48 * 1024
+    left = 48 * 1024 - k.attributes["shared_size_bytes"]  # so an H200 says too
+    assert k.attributes["max_dynamic_shared_size_bytes"] == left
     assert k.attributes["preferred_shared_memory_carveout"] == -1
     k.max_dynamic_shared_size_bytes = 100_000
     k.preferred_shared_memory_carveout = 50
@@ -394,7 +395,7 @@ def test_missing_kernel():
     [
         ('asm("nop;");', "inline PTX"),
         ("k<<<1, 1>>>();", "dynamic parallelism"),
-        ("nvcuda::wmma::fill_fragment(f, 0);", "tensor cores"),
+        ("__cluster_dims__(2);", "clusters, which need compute capability 9.0"),
         ("cuda::atomic_ref<int> a;", "libcu"),
         ("cub::BlockReduce<int, 32> r;", "CUB"),
     ],

@@ -206,6 +206,12 @@ def test_definition_is_refused():
         cp.ReductionKernel("T x", "T y", "x + threadIdx.x", "a + b", "y = a", "0")
 
 
+@pytest.mark.parametrize("name", ["div", "x", "memcpy"])
+def test_names_of_the_c_library_are_free(name):
+    total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name)
+    assert float(total(cp.arange(5.0))) == 10
+
+
 def test_compile_error_names_the_kernel():
     with pytest.raises(cp.cuda.compiler.CompileException, match=r"^wrong\.cu\(1\): error: .*'c'"):
         cp.ReductionKernel("T x", "T y", "x", "a + c", "y = a", "0", "wrong")(cp.zeros(2))

@@ -7,6 +7,7 @@ import pytest
 from cupy.cuda.runtime import CUDARuntimeError
 
 CAPTURING = "cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing"
+SPOILED = "cudaErrorStreamCaptureInvalidated: operation failed due to a previous error during"
 
 
 @pytest.fixture
@@ -18,8 +19,9 @@ def two_devices(monkeypatch):
 def stream():
     made = cp.cuda.Stream(non_blocking=True)
     yield made
-    if made.is_capturing():
-        made.end_capture()
+    left_open = list(cp.cuda.stream.captures)
+    cp.cuda.stream.captures.clear()
+    assert not left_open
 
 
 def test_current_stream():
@@ -33,6 +35,11 @@ def test_current_stream():
             assert cp.cuda.get_current_stream() is b
         assert cp.cuda.get_current_stream() is a
     assert cp.cuda.get_current_stream() is null
+    with a:
+        b.use()
+        with b:
+            pass
+        assert cp.cuda.get_current_stream() is a, "a block ends in the block around it"
     a.use()
     assert cp.cuda.get_current_stream() is a
     null.use()
@@ -55,6 +62,7 @@ def test_events_measure_time():
 def test_a_graph_replays_what_was_captured(stream):
     x = cp.arange(4.0)
     y = cp.zeros(4)
+    where = cp.array([3, 1])
     with stream:
         stream.begin_capture()
         assert stream.is_capturing()
@@ -62,7 +70,7 @@ def test_a_graph_replays_what_was_captured(stream):
         y += z
         y[0] = 7
         total = y.sum()
-        picked = y[cp.array([3, 1])]
+        picked = y[where]
         cp.copyto(z, 1)
         graph = stream.end_capture()
     assert y.tolist() == [0, 0, 0, 0], "nothing runs while capturing"
@@ -81,26 +89,141 @@ def test_a_graph_replays_what_was_captured(stream):
 @pytest.mark.parametrize(
     "wait",
     [
-        lambda a, s: a.get(),
-        lambda a, s: float(a[0]),
-        lambda a, s: bool(a[0] > 0),
-        lambda a, s: print(a),
-        lambda a, s: cp.nonzero(a),
-        lambda a, s: a[a > 1],
-        lambda a, s: s.synchronize(),
-        lambda a, s: cp.cuda.Device().synchronize(),
-        lambda a, s: cp.cuda.runtime.deviceSynchronize(),
-        lambda a, s: cp.asnumpy(a),
+        lambda a: a.get(),
+        lambda a: float(a[0]),
+        lambda a: bool(a[0] > 0),
+        lambda a: print(a),
+        lambda a: cp.nonzero(a),
+        lambda a: cp.where(a > 1),
+        lambda a: cp.unique(a),
+        lambda a: a.compress(a > 1),
+        lambda a: a[a > 1],
+        lambda a: cp.asnumpy(a),
+        lambda a: cp.array([1, 2]),
+        lambda a: cp.asarray(np.ones(3)),
+        lambda a: a.set(np.ones(3)),
+        lambda a: a[[0, 2]],
     ],
 )
-def test_what_waits_for_the_device_is_refused_while_capturing(stream, wait):
+def test_copies_between_host_and_device_are_refused_while_capturing(stream, wait):
     a = cp.ones(3)
     with stream:
         stream.begin_capture()
-        with pytest.raises(CUDARuntimeError) as caught:
-            wait(a, stream)
+        with pytest.raises(RuntimeError, match="is capturing, so (D2H|H2D) transfers are disallow"):
+            wait(a)
+        stream.end_capture()  # CuPy looks first, so that the capture is still good
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda s: s.synchronize(),
+        lambda s: cp.cuda.Device().synchronize(),
+        lambda s: cp.cuda.runtime.deviceSynchronize(),
+        lambda s: s.add_callback(print, 1),
+        lambda s: s.begin_capture(),
+        lambda s: s.record().synchronize(),
+        lambda s: s.wait_event(cp.cuda.Stream.null.record()),
+    ],
+)
+def test_waiting_for_the_device_spoils_a_capture(stream, wait):
+    with stream:
+        stream.begin_capture()
+        with pytest.raises(CUDARuntimeError):
+            wait(stream)
+        with pytest.raises(RuntimeError, match="an error has invalidated the capture sequence"):
+            stream.is_capturing()
+        with pytest.raises(CUDARuntimeError, match="cudaErrorStreamCaptureInvalidated"):
+            cp.ones(2)
+        with pytest.raises(CUDARuntimeError, match=SPOILED):
+            stream.end_capture()
+    assert not stream.is_capturing()
+    stream.synchronize()
+
+
+@pytest.mark.parametrize("ask", [lambda s: s.done, lambda s: s.record().done])
+def test_asking_whether_work_is_done_spoils_a_capture(stream, ask):
+    assert ask(stream)
+    stream.begin_capture()
+    assert not ask(stream)
+    with pytest.raises(CUDARuntimeError, match=SPOILED):
         stream.end_capture()
+    assert ask(stream)
+
+
+def test_what_a_capture_says_of_a_wait(stream):
+    stream.begin_capture()
+    with pytest.raises(CUDARuntimeError) as caught:
+        stream.synchronize()
     assert str(caught.value) == CAPTURING
+    with pytest.raises(CUDARuntimeError):
+        stream.end_capture()
+
+
+@pytest.mark.parametrize(
+    ("library", "call"),
+    [
+        ("cuBLAS", lambda a, i: a @ a),
+        ("cuBLAS", lambda a, i: cp.matmul(a, a)),
+        ("cuBLAS", lambda a, i: a.dot(a)),
+        ("cuBLAS", lambda a, i: cp.tensordot(a, a, 1)),
+        ("cuBLAS", lambda a, i: cp.inner(a, a)),
+        ("cuBLAS", lambda a, i: cp.einsum("ij,jk->ik", a, a)),
+        ("cuBLAS", lambda a, i: i @ a),
+        ("cuBLAS", lambda a, i: a[None] @ a[None]),
+        ("cuBLAS", lambda a, i: cp.einsum("ij,ij->", a, a)),
+        ("cuBLAS", lambda a, i: cp.einsum(a, [0, 1], a, [1, 2])),
+        ("cuBLAS", lambda a, i: cp.linalg.matrix_power(a, 2)),
+        ("cuSOLVER", lambda a, i: cp.linalg.inv(a)),
+        ("cuSOLVER", lambda a, i: cp.linalg.solve(a, a)),
+        ("cuSOLVER", lambda a, i: cp.linalg.svd(a)),
+        ("cuSOLVER", lambda a, i: cp.linalg.cholesky(a)),
+        ("cuSOLVER", lambda a, i: cp.linalg.eigh(a)),
+        ("cuRAND", lambda a, i: cp.random.rand(3)),
+        ("cuRAND", lambda a, i: cp.random.normal(size=3)),
+        ("cuRAND", lambda a, i: cp.random.randint(3, size=3)),
+    ],
+)
+def test_libraries_that_cupy_does_not_capture(stream, library, call):
+    a, i = cp.ones((3, 3)), cp.ones((3, 3), int)
+    with stream:
+        stream.begin_capture()
+        with pytest.raises(NotImplementedError, match=f"calling {library} API during stream capt"):
+            call(a, i)
+        stream.end_capture()
+    call(a, i)
+
+
+def test_products_that_need_no_library_are_captured(stream):
+    rng = np.random.default_rng(0)
+    host, whole = rng.random((2, 3)), rng.integers(0, 9, (2, 3))
+    a, i = cp.asarray(host), cp.asarray(whole)
+    with stream:
+        stream.begin_capture()
+        results = [
+            a[0] @ a[1],
+            cp.vdot(a, a),
+            cp.einsum("ij,ij->ij", a, a),
+            cp.einsum("ij->j", a),
+            i @ i.T,
+            cp.outer(a, a),
+            cp.fft.fft(a),
+            cp.linalg.norm(a),
+        ]
+        graph = stream.end_capture()
+    graph.launch()
+    expected = [
+        host[0] @ host[1],
+        np.vdot(host, host),
+        host * host,
+        host.sum(0),
+        whole @ whole.T,
+        np.outer(host, host),
+        np.fft.fft(host),
+        np.linalg.norm(host),
+    ]
+    for ours, theirs in zip(results, expected, strict=True):
+        np.testing.assert_allclose(ours.get(), theirs)
 
 
 def test_a_second_stream_joins_a_capture(stream):
@@ -121,12 +244,74 @@ def test_a_second_stream_joins_a_capture(stream):
     assert a.tolist() == [1, 1]
 
 
+def test_a_fork_that_is_not_joined(stream):
+    other = cp.cuda.Stream(non_blocking=True)
+    a = cp.zeros(2)
+    stream.begin_capture()
+    other.wait_event(stream.record())
+    with other:
+        a += 1
+        early = other.record()
+        a += 1
+    stream.wait_event(early)  # not the last work of the other stream
+    with pytest.raises(CUDARuntimeError, match="StreamCaptureUnjoined: capturing stream has unjo"):
+        stream.end_capture()
+    assert not stream.is_capturing() and not other.is_capturing()
+    a += 1
+    assert a.tolist() == [1, 1]
+
+
+def test_a_capture_ends_where_it_began(stream):
+    other = cp.cuda.Stream(non_blocking=True)
+    stream.begin_capture()
+    other.wait_event(stream.record())
+    with pytest.raises(CUDARuntimeError, match="cudaErrorStreamCaptureUnmatched"):
+        other.end_capture()
+    with pytest.raises(CUDARuntimeError, match=SPOILED):
+        stream.end_capture()
+
+
+def test_two_captures_do_not_merge(stream):
+    other = cp.cuda.Stream(non_blocking=True)
+    stream.begin_capture()
+    other.begin_capture()
+    with pytest.raises(CUDARuntimeError, match="cudaErrorStreamCaptureMerge"):
+        stream.wait_event(other.record())
+    with pytest.raises(CUDARuntimeError, match=SPOILED):
+        stream.end_capture()
+    other.end_capture()
+
+
+def test_an_event_of_a_finished_capture_joins_nothing(stream):
+    stream.begin_capture()
+    event = stream.record()
+    stream.end_capture()
+    other = cp.cuda.Stream(non_blocking=True)
+    other.wait_event(event)
+    assert not other.is_capturing()
+
+
+def test_work_on_the_null_stream_spoils_the_capture_of_a_blocking_stream():
+    blocking = cp.cuda.Stream()
+    a = cp.zeros(2)
+    blocking.begin_capture()
+    with pytest.raises(CUDARuntimeError, match="cudaErrorStreamCaptureImplicit"):
+        cp.cuda.Stream.null.is_capturing()
+    assert blocking.is_capturing()
+    with pytest.raises(CUDARuntimeError, match="cudaErrorStreamCaptureImplicit"):
+        a += 1  # the current stream is the null stream still
+    with pytest.raises(CUDARuntimeError, match=SPOILED):
+        blocking.end_capture()
+    a += 1
+    assert a.tolist() == [1, 1]
+
+
 def test_capture_errors():
     with pytest.raises(RuntimeError, match="cannot capture on the default"):
         cp.cuda.Stream.null.begin_capture()
     with pytest.raises(NotImplementedError, match="must be created via stream capture"):
         cp.cuda.Graph()
-    with pytest.raises(CUDARuntimeError):
+    with pytest.raises(CUDARuntimeError, match="cudaErrorIllegalState"):
         cp.cuda.Stream().end_capture()
 
 
@@ -158,7 +343,7 @@ def test_logical_devices(two_devices):
     with pytest.raises(RuntimeError, match=r"created on \(1\) does not match with the current"):
         s.use()
     with pytest.raises(CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device ordinal"):
-        cp.cuda.Device(2)
+        cp.cuda.Device(2).use()
     assert cp.cuda.runtime.deviceCanAccessPeer(0, 1) == 1
 
 
@@ -166,7 +351,7 @@ def test_one_device_by_default(monkeypatch):
     monkeypatch.delenv("CUPY_STANDIN_DEVICES", raising=False)
     assert cp.cuda.runtime.getDeviceCount() == 1
     with pytest.raises(CUDARuntimeError):
-        cp.cuda.Device(1)
+        cp.cuda.Device(1).use()
 
 
 def test_benchmark_counts_and_labels():

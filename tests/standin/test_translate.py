@@ -102,4 +102,4 @@ def test_headers(tmp_path):
     with pytest.raises(CompileError, match=missing):
         translate(source)
     text = translate(source, include_folders=(str(tmp_path),)).text
-    assert '#include "mine.h"' in text and text.startswith('#include "float16.h"')
+    assert '#include "mine.h"' in text and text.startswith('#include "half.h"')

@@ -24,6 +24,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.standin.engine import uncovered
 from helpers.standin.engine.errors import CompileError
 
 SHIM = Path(__file__).with_name("shim")
@@ -49,7 +50,10 @@ FAMILY_FLAGS = {
 }
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a misaligned
 # access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
-CHECKS = "-g1 -fsanitize=bounds -fno-sanitize-recover=bounds,alignment".split()
+CHECKS = (
+    "-g1 -fsanitize=bounds,float-cast-overflow "
+    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow"
+).split()
 SHADOW = 0x100000000000  # where it begins; see shim/memory.h
 SHADOW_CHECKS = {
     "gcc": [
@@ -272,6 +276,7 @@ def build(
 
     Raises:
         CompileError: the source is rejected; ``str()`` has the messages.
+        NotImplementedError: it names something of CUDA's that the shim lacks.
         RuntimeError: there is no compiler.
     """
     with _lock:
@@ -283,7 +288,8 @@ def build(
         if not path.exists():
             arguments = [*flags, *_include_shim(parsed.arguments[0], pch, pointers), "-x", "c++"]
             if message := _make(path, arguments, text):
-                raise CompileError(readable(message, name))
+                message = readable(message, name)
+                raise uncovered.in_message(message) or CompileError(message)
         return ctypes.CDLL(str(path))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_LEXEME = re.compile(
+LEXEME = re.compile(
     r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
     re.DOTALL,
 )
@@ -16,11 +16,11 @@ def _blank(match: re.Match) -> str:
 
 
 def without_comments(source: str) -> str:
-    return _LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
+    return LEXEME.sub(lambda m: _blank(m) if m[0].startswith(("//", "/*")) else m[0], source)
 
 
 def without_strings(code: str) -> str:
-    return _LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
+    return LEXEME.sub(lambda m: '"' + _blank(m)[1:-1] + '"', code)
 
 
 def c_linkage_blocks(code: str, bare: str) -> list[tuple[int, int]]:
@@ -77,3 +77,13 @@ def parameters(bare: str, position: int) -> list[str]:
     pieces = split(bare[position + 1 : end])
     names = [re.findall(r"\w+", re.sub(r"\[[^]]*\]|=.*", "", piece)) for piece in pieces]
     return [words[-1] if words else "" for words in names]
+
+
+def closing(bare: str, opening: int) -> int:
+    """Where the bracket that opens at ``opening`` closes, or the end."""
+    depth = 0
+    for i in range(opening, len(bare)):
+        depth += (bare[i] in "([{") - (bare[i] in ")]}")
+        if depth == 0:
+            return i
+    return len(bare) - 1

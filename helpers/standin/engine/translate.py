@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from helpers.standin.engine import casts, ptx, uncovered
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.engine.shared import SharedVariable, shared_variables
 from helpers.standin.engine.source import (
@@ -35,15 +36,19 @@ CUPY_HEADERS = {
 HEADERS = {
     **CUPY_HEADERS,
     "cooperative_groups.h": "cooperative_groups.h",
+    "cooperative_groups/memcpy_async.h": "cooperative_groups.h",
     "cooperative_groups/reduce.h": "cooperative_groups.h",
-    "cuda_fp16.h": "float16.h",
+    "cooperative_groups/scan.h": "cooperative_groups.h",
+    "cuda_fp16.h": "half.h",
+    "cuda_pipeline.h": "pipeline.h",
+    "cuda_pipeline_primitives.h": "pipeline.h",
     "cuda_runtime.h": None,
     "math_constants.h": "math_constants.h",
+    "mma.h": "wmma.h",
 }
 UNSUPPORTED = (
-    (r"\basm\b|\b__asm__\b", "inline PTX (asm)"),
     (r"<<<", "dynamic parallelism (<<<...>>>)"),
-    (r"\bwmma\s*::|\bnvcuda\s*::", "tensor cores (nvcuda::wmma)"),
+    (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
     (r"\bcuda\s*::", "libcu++ (cuda::...)"),
     (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
     (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
@@ -51,6 +56,8 @@ UNSUPPORTED = (
 )
 # A thread that names one of these may have to wait, so each needs a stack of its own.
 WAITS = re.compile(r"__sync\w+|\w+_sync\b|__activemask|\bcooperative_groups\b")
+# What these name is a thread's place in its block, or memory that a block shares.
+_PLACES = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__)\b")
 # A thread that names one of these may wait for a thread of another block.
 _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
 SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
@@ -89,7 +96,7 @@ def _kernels(
 
     Of every kernel, templates included: where its body is, and the names of its parameters.
     """
-    names, bounds, bodies, named = [], {}, {}, {}
+    names, found, bodies, named = [], {}, {}, {}
     for match in _KERNEL.finditer(bare):
         start = max(bare.rfind(c, 0, match.start()) for c in ";{}") + 1
         prefix = code[start : match.start()]
@@ -100,9 +107,11 @@ def _kernels(
             continue
         if match[1] not in names:
             names.append(match[1])
-        if bound := _BOUNDS.search(bare[start : match.end()]):
-            bounds[match[1]] = int(bound[1])
-    return names, bounds, bodies, named
+        bound = _BOUNDS.search(bare[start : match.end()])
+        found.setdefault(match[1], set()).add(int(bound[1]) if bound else None)
+    # Versions between which #if chooses may differ in their bounds: then none is sure.
+    bounds = {name: values.pop() for name, values in found.items() if len(values) == 1}
+    return names, {name: bound for name, bound in bounds.items() if bound}, bodies, named
 
 
 def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
@@ -131,8 +140,8 @@ def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
 def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str, list[str]]:
     """``code`` without the includes the shim answers, and the shim's headers to put before it.
 
-    Raises CompileError, as NVRTC words it, for a header that neither CUDA nor CuPy nor the
-    reader offers; ``name`` is what the message calls the code.
+    ``name`` is what messages call the code. Raises NotImplementedError for a header of CUDA's that
+    the shim lacks, and CompileError, as NVRTC words it, for one that nobody offers.
     """
     wanted: list[str] = []
 
@@ -144,6 +153,8 @@ def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str
         if any(Path(folder, header).is_file() for folder in include_folders):
             return match[0]
         line = code.count("\n", 0, match.start()) + 1
+        if uncovered.is_header(header):
+            raise uncovered.refusal(f"{name}({line})", f"the header <{header}>")
         raise CompileError(
             f'{name}({line}): catastrophic error: could not open source file "{header}"\n\n'
             f'1 catastrophic error detected in the compilation of "{name}".\n'
@@ -151,6 +162,23 @@ def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str
         )
 
     return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
+
+
+def _inline_ptx(code: str, bare: str, name: str) -> tuple[str, str, bool]:
+    """``code`` and ``bare`` with asm as C++, and whether there was any."""
+    try:
+        translated = ptx.translate(code, bare)
+    except ptx.Refused as refused:
+        line = bare.count("\n", 0, refused.position) + 1
+        covered = "".join(f"\n  {instruction}" for instruction in ptx.COVERED)
+        why = f" ({refused.why})" if refused.why else ""
+        raise NotImplementedError(
+            f"{name}.cu({line}): the CPU stand-in does not cover this inline PTX (asm): "
+            f"{refused}{why}; it needs a GPU. Covered are{covered}"
+        ) from None
+    if translated == code:
+        return code, bare, False
+    return translated, without_strings(translated), True
 
 
 def _shared_array(match: re.Match) -> str:
@@ -165,6 +193,12 @@ def _shared_array(match: re.Match) -> str:
         f"{kind} *const &{match[2]} = "
         f"reinterpret_cast<{kind} *const &>(standin_here.dynamic_shared);{lines}"
     )
+
+
+def names_threads(*texts: str) -> bool:
+    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
+    code = without_comments("\n".join(texts))
+    return bool(WAITS.search(code) or _PLACES.search(code))
 
 
 def translate(
@@ -190,6 +224,9 @@ def translate(
     """
     code = without_comments(source)
     bare = without_strings(code)
+    code, bare, tensor = _inline_ptx(code, bare, name)
+    code = casts.translate(code, bare)
+    bare = without_strings(code)
     for pattern, what in UNSUPPORTED:
         if match := re.search(pattern, bare):
             line = bare.count("\n", 0, match.start()) + 1
@@ -208,6 +245,7 @@ def translate(
     code = _SHARED_ARRAY.sub(_shared_array, code)
 
     entries = [*kernels, *(e for e in expressions if e not in kernels)]
+    hoisted += ["tensor.h"] if tensor else []
     lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
     lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]

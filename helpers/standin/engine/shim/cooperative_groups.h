@@ -1,4 +1,4 @@
-// cooperative_groups: the block, tiles of a warp, and the grid.
+// cooperative_groups: the block, tiles of a warp, and the grid; coalesced threads in lanes.h.
 #pragma once
 
 namespace cooperative_groups {
@@ -57,9 +57,9 @@ class thread_block_tile {
                   "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
     unsigned int first() const { return standin_here.index % 32 & ~(Size - 1); }
-    unsigned int mask() const { return (unsigned int)(((1ull << Size) - 1) << first()); }
 
    public:
+    unsigned int mask() const { return (unsigned int)(((1ull << Size) - 1) << first()); }
     unsigned int thread_rank() const { return standin_here.index % Size; }
     static constexpr unsigned int size() { return Size; }
     static constexpr unsigned int num_threads() { return Size; }
@@ -91,6 +91,14 @@ class thread_block_tile {
     unsigned int ballot(int predicate, int line = __builtin_LINE()) const {
         return __ballot_sync(mask(), predicate, line) >> first();
     }
+    template <class T>
+    unsigned int match_any(T value, int line = __builtin_LINE()) const {
+        return __match_any_sync(mask(), value, line) >> first();
+    }
+    template <class T>
+    unsigned int match_all(T value, int &all, int line = __builtin_LINE()) const {
+        return __match_all_sync(mask(), value, &all, line) >> first();
+    }
 };
 
 template <unsigned int Size, class Parent>
@@ -115,6 +123,18 @@ template <class T>
 struct greater {
     T operator()(T a, T b) const { return a < b ? b : a; }
 };
+template <class T>
+struct bit_and {
+    T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+    T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+    T operator()(T a, T b) const { return a ^ b; }
+};
 
 // The same result for every thread of the tile.
 template <unsigned int Size, class Parent, class T, class Operation>
@@ -126,3 +146,4 @@ inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation 
 }
 
 }  // namespace cooperative_groups
+#include "lanes.h"

@@ -2,104 +2,12 @@
 // of its own and runs until it waits, whereupon the next one that is ready goes on. Part of
 // runtime.cpp.
 #pragma once
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <ucontext.h>
 
-#include "faults.h"
-#include "memory.h"
-#include "shared.h"
-#include "runtime.h"
-
-double standin_spin_limit = 20;  // seconds
+#include "divergence.h"
+#include "fiber_state.h"
 
 namespace {
-
-// Saving and resuming a fiber's context. GCC's built-in pair does in a few instructions what setjmp
-// and longjmp do with a call: a quarter off the time of a kernel that is all barriers.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-typedef void *Context[5];
-#define SAVE(context) __builtin_setjmp(context)
-#define RESUME(context) __builtin_longjmp(context, 1)
-#else
-typedef jmp_buf Context;
-#define SAVE(context) _setjmp(context)
-#define RESUME(context) _longjmp(context, 1)
-#endif
-
-enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, SPINS, RETURNED };
-
-const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
-const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
-
-const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
-
-struct Block {
-    int arrived, predicates, result, line;  // at the block's barrier
-    int returned, spinning;
-};
-
-const StandinKernel *kernel;
-void **arguments;
-size_t dynamic_bytes;
-unsigned block_count, block_threads, block_warps;  // blocks that are resident, and their size
-unsigned current;                                  // fiber: block * block_threads + thread
-unsigned current_block;                            // which resident block the current fiber is of
-unsigned grid_arrived, grid_returned;
-double progress_time;  // when a thread last did something other than spin
-unsigned spins;
-
-// One entry a fiber. The stacks are kept from launch to launch.
-unsigned fiber_capacity;
-char **stacks;
-Context *contexts;
-bool *started;
-unsigned char *states;
-int *lines;          // where it waits
-uint3 *coordinates;  // threadIdx
-// One entry a block, and one a warp.
-Block *blocks;
-StandinWarp *warps;
-
-template <class T>
-void grow(T *&array, size_t count) {
-    array = (T *)realloc((void *)array, count * sizeof(T));
-    if (!array) standin_fail(STANDIN_REFUSED, "there is no memory for its threads");
-}
-
-void reserve_fibers(unsigned count) {
-    if (count <= fiber_capacity) return;
-    unsigned more = count - fiber_capacity;
-    char *memory = (char *)mmap(nullptr, more * STACK, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        standin_fail(STANDIN_REFUSED, "there is no memory for the stacks of %u threads", count);
-    grow(stacks, count);
-    grow(contexts, count);
-    grow(started, count);
-    grow(states, count);
-    grow(lines, count);
-    grow(coordinates, count);
-    for (unsigned i = 0; i < more; ++i) {
-        unsigned fiber = fiber_capacity + i;
-        stacks[fiber] = memory + i * STACK;
-        started[fiber] = false;
-        if (fiber < FENCED_STACKS) mprotect(stacks[fiber], page_size(), PROT_NONE);
-    }
-    fiber_capacity = count;
-}
-
-const char *describe_address(const char *address) {
-    for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
-        if (address >= stacks[i] && address < stacks[i] + page_size())
-            return "more local memory than the stand-in gives a thread (about 100 KiB)";
-    if (address < (const char *)4096) return "an access through a null pointer";
-    return "";
-}
 
 double seconds() {
     timespec now;
@@ -140,63 +48,20 @@ void fiber_main() {
     abort();
 }
 
-void enter_block(unsigned next) {
-    if (next == current_block) return;
-    current_block = next;
-    unsigned x = standin_here.grid_size.x, y = standin_here.grid_size.y;
-    standin_here.block = {next % x, next / x % y, next / x / y};
-    frames.enter(next);
-}
-
-[[noreturn]] void report_divergence() {
-    unsigned at_block = 0, at_grid = 0, at_warp = 0, returned = 0;
-    int waits = -1;
-    unsigned first = current_block * block_threads;
-    for (unsigned b = 0; waits < 0 && b < block_count; ++b) {  // a block where somebody waits
-        first = b * block_threads;
-        for (unsigned i = 0; i < block_threads; ++i)
-            if (states[first + i] != RETURNED) {
-                waits = i;
-                break;
-            }
+// Lanes that ask who is here with them are answered when no lane of their warp can go on: each learns
+// of those that ask in the same line. `own` and `own_lines` are of the warp's lanes.
+void *answer_masks(unsigned char *own, const int *own_lines, unsigned lanes, StandinWarp &warp) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+        if (own[lane] != AT_MASK) continue;
+        warp.result[lane] = 0;
+        for (unsigned other = 0; other < lanes; ++other)
+            if (own[other] == AT_MASK && own_lines[other] == own_lines[lane])
+                warp.result[lane] |= 1ull << other;
     }
-    for (unsigned i = 0; i < block_threads; ++i) {
-        unsigned char state = states[first + i];
-        at_block += state == AT_BLOCK, at_grid += state == AT_GRID;
-        at_warp += state == AT_WARP, returned += state == RETURNED;
-    }
-    enter_block(first / block_threads);
-    standin_here.thread = coordinates[waits];
-    unsigned line = lines[first + waits];
-    unsigned char state = states[first + waits];
-    char *text = standin_report.text;
-    size_t size = sizeof standin_report.text, n = 0;
-    n += snprintf(text + n, size - n, "barrier divergence: in block (%u, %u, %u)",
-                  standin_here.block.x, standin_here.block.y, standin_here.block.z);
-    const char *comma = " ";
-    const struct {
-        unsigned count;
-        const char *what;
-    } parts[] = {{at_block, "wait at __syncthreads()"},
-                 {at_grid, "wait at the grid's barrier"},
-                 {at_warp, "wait at a warp primitive"},
-                 {returned, "have returned"}};
-    for (auto &part : parts)
-        if (part.count) {
-            n += snprintf(text + n, size - n, "%s%u thread%s %s", comma, part.count,
-                          part.count == 1 ? "" : "s", part.what);
-            comma = ", ";
-        }
-    n += snprintf(text + n, size - n, "; thread (%u, %u, %u) waits in line %u",
-                  standin_here.thread.x, standin_here.thread.y, standin_here.thread.z, line);
-    snprintf(text + n, size - n, "%s",
-             state == AT_WARP
-                 ? ". On a GPU this hangs or is undefined: every lane named in the mask must make the "
-                   "same call with the same mask"
-                 : ". On a GPU this hangs or is undefined: every thread must reach every barrier, so "
-                   "put the condition (such as a bounds test) around the work, not around the barrier, "
-                   "and do not return before it");
-    leave(STANDIN_DIVERGED);
+    void *first = memchr(own, AT_MASK, lanes);
+    for (unsigned lane = 0; lane < lanes; ++lane)
+        if (own[lane] == AT_MASK) own[lane] = READY;
+    return first;
 }
 
 // The next fiber to run: of this warp if one is ready, as their stacks are still in the cache, else of
@@ -206,7 +71,11 @@ unsigned next_fiber() {
     unsigned after = current - current_block * block_threads + 1;
     if (after % 32 && after < block_threads && own[after] == READY) return current + 1;
     unsigned warp = (after - 1) / 32 * 32, rest = block_threads - warp;
-    void *found = memchr(own + warp, READY, rest < 32 ? rest : 32);
+    if (rest > 32) rest = 32;
+    void *found = memchr(own + warp, READY, rest);
+    if (!found && memchr(own + warp, AT_MASK, rest))
+        found = answer_masks(own + warp, lines + current_block * block_threads + warp, rest,
+                             warps[current_block * block_warps + warp / 32]);
     if (!found) found = memchr(own + after, READY, block_threads - after);
     if (!found) found = memchr(own, READY, after);
     if (found) return (unsigned char *)found - states;
@@ -387,11 +256,14 @@ unsigned long long standin_exchange(unsigned mask, unsigned long long value, int
     return warp.result[lane];
 }
 
-// The lanes the warp began with. Which of them run together at this moment is for a GPU to say; code
-// that depends on it within a branch then meets the error for divergence.
-unsigned standin_active_lanes() {
+// The lanes of the warp that have come to this line by the time none of them can go on.
+unsigned standin_active_lanes(int line) {
     need_fibers();
-    return first_lanes(standin_here.index / 32);
+    lines[current] = line;
+    states[current] = AT_MASK;
+    wait();
+    return (unsigned)warps[current_block * block_warps + standin_here.index / 32]
+        .result[standin_here.index % 32];
 }
 
 // A thread goes round a loop that may be waiting for another thread: let the others run.

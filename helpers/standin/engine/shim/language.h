@@ -108,6 +108,10 @@ STANDIN_LOADS(g)
 STANDIN_LOADS(a)
 STANDIN_LOADS(s)
 STANDIN_LOADS(v)
+template <class T>
+inline T __ldlu(const T *p) {
+    return *p;
+}
 #define STANDIN_STORES(suffix)                     \
     template <class T, class U>                    \
     inline void __st##suffix(T *p, U value) {      \

@@ -70,10 +70,12 @@ inline float y1f(float x) { return (float)y1((double)x); }
 inline double pow(double x, int n) { return pow(x, (double)n); }
 inline float pow(float x, int n) { return powf(x, (float)n); }
 
+template <class I>
+constexpr I standin_to_integer(double x);
 // sin and cos of pi x, exact at multiples of a half.
 inline double standin_half_turns(double x, int &quarter) {
     x = x - 2 * floor(x / 2);
-    quarter = (int)rint(2 * x);
+    quarter = standin_to_integer<int>(rint(2 * x));
     return 3.14159265358979323846 * (x - 0.5 * quarter);
 }
 inline double standin_sinpi(double x, int shift) {
@@ -142,6 +144,8 @@ inline unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
 inline unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
 inline long long llmin(long long x, long long y) { return min(x, y); }
 inline long long llmax(long long x, long long y) { return max(x, y); }
+inline unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+inline unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
 // Fast versions on a GPU; more accurate here.
 inline float __expf(float x) { return expf(x); }
@@ -157,6 +161,8 @@ inline float __tanhf(float x) { return tanhf(x); }
 inline void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
+inline double fdivide(double x, double y) { return x / y; }
+inline float fdivide(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 
@@ -175,12 +181,30 @@ inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
 // Conversions: rn to nearest, rz towards zero, rd down, ru up; beyond the range to its end, NaN to 0.
 template <class I>
-inline I standin_to_integer(double x) {
+constexpr I standin_to_integer(double x) {
     const I lowest = (I)-1 < 0 ? (I)((I)1 << (8 * sizeof(I) - 1)) : 0, highest = (I)~lowest;
     if (x != x) return 0;
     if (x <= (double)lowest) return lowest;
     if (x >= (double)highest) return highest;
     return (I)x;
+}
+// The operand of a cast to I. As a GPU does it, a number becomes an integer of at least 32 bits first.
+template <class I>
+constexpr auto standin_fits(double x) {
+    if constexpr (sizeof(I) == 8)
+        return standin_to_integer<I>(x);
+    else if constexpr ((I)-1 < 0)
+        return standin_to_integer<int>(x);
+    else
+        return standin_to_integer<unsigned int>(x);
+}
+template <class I>
+constexpr auto standin_fits(float x) {
+    return standin_fits<I>((double)x);
+}
+template <class I, class T>
+constexpr T standin_fits(T x) {
+    return x;
 }
 #define STANDIN_CONVERSIONS(from, type, to, integer)                                                \
     inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>(rint(x)); }    \
@@ -198,9 +222,11 @@ STANDIN_CONVERSIONS(double, double, ull, unsigned long long)
 inline float __int2float_rn(int x) { return (float)x; }
 inline float __uint2float_rn(unsigned int x) { return (float)x; }
 inline float __ll2float_rn(long long x) { return (float)x; }
+inline float __ull2float_rn(unsigned long long x) { return (float)x; }
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned int x) { return x; }
 inline double __ll2double_rn(long long x) { return (double)x; }
+inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 inline float __double2float_rn(double x) { return (float)x; }
 
 template <class To, class From>

@@ -112,10 +112,12 @@ const char *standin_output(size_t *length);
 int standin_barrier(StandinScope scope, int predicate, int line);  // how many predicates held
 unsigned long long standin_exchange(unsigned int mask, unsigned long long value, int argument,
                                     StandinCombine combine, int line);
-unsigned int standin_active_lanes();
+unsigned int standin_active_lanes(int line);
 void standin_spin();
 [[noreturn]] void standin_fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 long long standin_clock();
+void *standin_memcpy(void *to, const void *from, size_t n);
+void *standin_memset(void *to, int value, size_t n);
 }

@@ -24,7 +24,12 @@ void check_range(const void *address, size_t bytes, char access, void *instructi
         unsigned char shadow = *shadow_of(p);
         size_t first = (uintptr_t)p % 8, piece = 8 - first;
         if (piece > (size_t)(end - p)) piece = end - p;
-        if (shadow && (shadow > 7 || first + piece > shadow)) look_closer(p, piece, access, instruction);
+        if (shadow > 7)
+            look_closer(p, piece, access, instruction);
+        else if (shadow && first + piece > shadow) {
+            size_t good = shadow > first ? shadow - first : 0;
+            look_closer(p + good, piece - good, access, instruction);
+        }
         p += piece;
     }
 }
@@ -45,6 +50,11 @@ struct TypeMismatch {
 struct OutOfBounds {
     Location where;
     const Type *array, *index;
+};
+
+struct FloatCast {
+    Location where;
+    const Type *from, *to;
 };
 
 void note_location(const Location &where) {
@@ -79,19 +89,22 @@ void __asan_loadN_noabort(const void *p, size_t n) {
 void __asan_storeN_noabort(const void *p, size_t n) {
     check_range(p, n, 'w', __builtin_return_address(0));
 }
-void *__asan_memcpy(void *to, const void *from, size_t n) {
-    check_range(from, n, 'r', __builtin_return_address(0));
-    check_range(to, n, 'w', __builtin_return_address(0));
-    return memmove(to, from, n);
-}
+#define STANDIN_COPIES(prefix)                                        \
+    void *prefix##memcpy(void *to, const void *from, size_t n) {      \
+        check_range(from, n, 'r', __builtin_return_address(0));       \
+        check_range(to, n, 'w', __builtin_return_address(0));         \
+        return memmove(to, from, n);                                  \
+    }                                                                 \
+    void *prefix##memset(void *to, int value, size_t n) {             \
+        check_range(to, n, 'w', __builtin_return_address(0));         \
+        return memset(to, value, n);                                  \
+    }
+STANDIN_COPIES(standin_)  // what kernels call
+STANDIN_COPIES(__asan_)   // what Clang makes of the copy of a struct
 void *__asan_memmove(void *to, const void *from, size_t n) {
     check_range(from, n, 'r', __builtin_return_address(0));
     check_range(to, n, 'w', __builtin_return_address(0));
     return memmove(to, from, n);
-}
-void *__asan_memset(void *to, int value, size_t n) {
-    check_range(to, n, 'w', __builtin_return_address(0));
-    return memset(to, value, n);
 }
 void __asan_handle_no_return() {}
 void __asan_before_dynamic_init(const char *) {}
@@ -113,5 +126,20 @@ void __ubsan_handle_out_of_bounds_abort(const OutOfBounds *data, size_t index) {
     long long value = narrow && is_signed ? (int)index : (long long)index;
     standin_fail(STANDIN_FAULT, "index %lld is outside an array of type %s (shared or local)", value,
                  data->array->name);
+}
+
+// `value` is the number itself, as the bits of a pointer.
+void __ubsan_handle_float_cast_overflow_abort(const FloatCast *data, void *value) {
+    note_location(data->where);
+    float single;
+    double number;
+    memcpy(&single, &value, sizeof single);
+    memcpy(&number, &value, sizeof number);
+    if (data->from->info == 32) number = single;
+    standin_fail(STANDIN_FAULT,
+                 "the %s %g is beyond the range of %s. C++ leaves open what such a conversion gives; a "
+                 "GPU gives the nearest %s. Write it as a cast, such as (int)x, for a GPU's result here "
+                 "too, or test the value first",
+                 data->from->name, number, data->to->name, data->to->name);
 }
 }

@@ -16,7 +16,7 @@ inline unsigned long long standin_nothing(const StandinWarp &, unsigned int, int
 inline void __syncwarp(unsigned int mask = 0xffffffff, int line = __builtin_LINE()) {
     standin_exchange(mask, 0, 0, standin_nothing, line);
 }
-inline unsigned int __activemask() { return standin_active_lanes(); }
+inline unsigned int __activemask(int line = __builtin_LINE()) { return standin_active_lanes(line); }
 
 // argument: the lane to read from. A lane outside the call holds nothing: all bits set, a NaN.
 inline unsigned long long standin_shuffle(const StandinWarp &warp, unsigned int lanes, int lane) {

@@ -11,6 +11,7 @@ import numpy as np
 
 from cupy._core._ndarray import ndarray
 from cupy.cuda import memory
+from cupy.cuda._ownership import check_device
 from helpers.standin.engine.kernels import Parameter
 
 
@@ -32,6 +33,7 @@ class Checker:
         if value is None:
             return self._address(0, "None")
         if isinstance(value, memory.MemoryPointer):
+            check_device(value.mem, self.where)
             return self._address(value.ptr, "a MemoryPointer")
         if isinstance(value, np.ndarray):
             return self._by_value(value)
@@ -57,6 +59,7 @@ class Checker:
         return "np.bool_(...)" if self.kind == "b" else "a numpy.ndarray of one such element"
 
     def _array(self, array: ndarray) -> int:
+        check_device(array._memory, self.where)
         dtype = array._array.dtype
         if dtype not in self.accepted:
             if self.kind != "p":

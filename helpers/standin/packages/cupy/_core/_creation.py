@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from cupy._core import _dispatch, _ndarray
-from cupy._core._ndarray import check_dtype, ndarray
+from cupy._core import _methods, _ndarray  # noqa: F401  (arrays need their methods here)
+from cupy._core._dispatch import check_dtype, named
+from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
+from cupy._core._run import run, unwrap, unwrap_call
 from cupy.cuda import runtime
+from cupy.cuda.stream import refuse_while_capturing
 
 
 def _shape(shape) -> tuple:
@@ -87,7 +92,11 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
+        if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
+            host = host.astype(host.dtype.newbyteorder("="))
         check_dtype(host.dtype)
+        if host.ndim and not _on_device(obj):
+            refuse_while_capturing("H2D transfers")
         return _ndarray.place(host, order)
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
@@ -100,6 +109,13 @@ def _host_values(obj):
     if isinstance(obj, (list, tuple)):
         return [_host_values(item) for item in obj]
     return obj
+
+
+def _on_device(obj) -> bool:
+    """Whether a nested list has device arrays only, which CuPy joins without the host."""
+    if isinstance(obj, (list, tuple)):
+        return bool(obj) and all(map(_on_device, obj))
+    return isinstance(obj, ndarray)
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
@@ -115,11 +131,12 @@ def ascontiguousarray(a, dtype=None) -> ndarray:
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=None, order="F")
+    return array(a, dtype, copy=None, order="F", ndmin=1)
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray:
     """A NumPy array in host memory with the contents of ``a``."""
+    a = as_device(a)
     if isinstance(a, ndarray):
         return a.get(stream=stream, order=order, out=out, blocking=blocking)
     if out is None:
@@ -132,35 +149,63 @@ def copy(a, order="K") -> ndarray:
     return array(a, order=order)
 
 
-def _from_host(name: str):
-    """A function that computes on the host and moves the result to the device."""
-    function = getattr(np, name)
-
-    def create(*args, **kwargs):
-        values, options, _ = _dispatch.unwrap_call(args, kwargs)
-        values = [_item(value) for value in values]
-        options = {key: _item(value) for key, value in options.items()}
-        if options.get("dtype") is not None:
-            check_dtype(options["dtype"])
-        return _dispatch.run(lambda: function(*values, **options))
-
-    return _dispatch.named(create, name)
-
-
 def _item(value):
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-CREATED = """arange linspace logspace eye identity tri indices bartlett blackman hamming hanning
-kaiser diag_indices tril_indices triu_indices mask_indices frombuffer fromstring fromiter fromfile
-fromfunction loadtxt genfromtxt unravel_index ravel_multi_index""".split()
-for _name in CREATED:
-    globals()[_name] = _from_host(_name)
+def copied(function: Callable) -> Callable:
+    """NumPy's ``function``, which makes an array from what the host has, copied to the device."""
+
+    def create(*args, **kwargs):
+        return array(function(*args, **kwargs))
+
+    return named(create, function.__name__)
+
+
+def created(function: Callable) -> Callable:
+    """NumPy's ``function``, which makes an array from numbers and shapes, on the device."""
+
+    def create(*args, **kwargs):
+        values, options, _ = unwrap_call(args, kwargs)
+        values = [_item(value) for value in values]
+        options = {key: _item(value) for key, value in options.items()}
+        if options.get("dtype") is not None:
+            check_dtype(options["dtype"])
+        return run(lambda: function(*values, **options))
+
+    return named(create, function.__name__)
+
+
+arange = created(np.arange)
+bartlett = created(np.bartlett)
+blackman = created(np.blackman)
+diag_indices = created(np.diag_indices)
+eye = created(np.eye)
+frombuffer = copied(np.frombuffer)
+fromfile = copied(np.fromfile)
+fromfunction = copied(np.fromfunction)
+fromiter = copied(np.fromiter)
+fromstring = copied(np.fromstring)
+genfromtxt = copied(np.genfromtxt)
+hamming = created(np.hamming)
+hanning = created(np.hanning)
+identity = created(np.identity)
+indices = created(np.indices)
+kaiser = created(np.kaiser)
+linspace = created(np.linspace)
+loadtxt = copied(np.loadtxt)
+logspace = created(np.logspace)
+mask_indices = created(np.mask_indices)
+ravel_multi_index = created(np.ravel_multi_index)
+tri = created(np.tri)
+tril_indices = created(np.tril_indices)
+triu_indices = created(np.triu_indices)
+unravel_index = created(np.unravel_index)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    values = _dispatch.unwrap(xi, [])
-    return _dispatch.run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
+    values = unwrap(xi, [])
+    return run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
 
 
 class _Grid:
@@ -170,7 +215,7 @@ class _Grid:
         self._grid = grid
 
     def __getitem__(self, key):
-        return _dispatch.run(lambda: self._grid[key])
+        return run(lambda: self._grid[key])
 
 
 mgrid, ogrid = _Grid(np.mgrid), _Grid(np.ogrid)

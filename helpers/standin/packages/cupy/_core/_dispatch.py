@@ -1,21 +1,18 @@
-"""The road between CuPy's arrays and NumPy's functions.
-
-``run`` calls a NumPy function and turns what it returns into device arrays: a result that shares
-memory with an input becomes a view, anything else is copied into memory of the pool, so that
-every array has guard zones and is in the pool's books. Under graph capture the result is computed
-again at each launch.
+"""What every road to an array shares: which values are scalars, which dtypes a device has, how
+work is handed to the current stream.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from cupy.cuda import runtime, stream
+from cupy.cuda import _ownership, runtime, stream
 
 SCALARS = (bool, int, float, complex, np.number, np.bool_)
+_KINDS = "biufc"
 
 
 class PerformanceWarning(RuntimeWarning):
@@ -29,45 +26,51 @@ def named(function: Callable, name: str, what: str = "on the device") -> Callabl
     return function
 
 
+def extends(cls: type) -> Callable[[type], type]:
+    """A decorator: ``cls`` gets the members of the decorated class, which is a part of it.
+
+    So one class is written in several files, each of which may use what ``cls`` itself cannot know.
+    """
+
+    def give(part: type) -> type:
+        for name, member in vars(part).items():
+            if hasattr(member, "__get__") and name not in ("__dict__", "__weakref__"):
+                setattr(cls, name, member)
+        return part
+
+    return give
+
+
 def unsupported(value) -> TypeError:
     return TypeError(f"Unsupported type {type(value)}")
 
 
+def check_dtype(dtype) -> np.dtype:
+    """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
+    dtype = np.dtype(dtype)
+    if not dtype.isnative:
+        raise ValueError(f"Unsupported dtype {dtype} with big-endian byte-order")
+    if dtype.kind not in _KINDS or dtype.char in "gG":
+        raise ValueError(f"Unsupported dtype {dtype}")
+    return dtype
+
+
 def check_device(array) -> None:
-    """Warn as CuPy does when an array lives on another device than the current one."""
-    current = runtime.getDevice()
-    if array._memory.device_id != current:
-        warnings.warn(
-            f"The device where the array resides ({array._memory.device_id}) is different from the "
-            f"current device ({current}). Peer access has been activated automatically.",
-            PerformanceWarning,
-            stacklevel=4,
-        )
-
-
-def unwrap(value, sources: list):
-    """NumPy's view of an argument; device arrays found on the way are appended to ``sources``.
-
-    Raises TypeError for a NumPy array, which CuPy does not move to the device unasked.
-    """
-    from cupy._core._ndarray import ndarray
-
-    if isinstance(value, ndarray):
-        check_device(value)
-        sources.append(value)
-        return value._array
-    if isinstance(value, np.ndarray):
-        raise unsupported(value)
-    if type(value) in (list, tuple):
-        return type(value)(unwrap(item, sources) for item in value)
-    return value
-
-
-def unwrap_call(args: Sequence, kwargs: dict) -> tuple[tuple, dict, list]:
-    """``unwrap`` for all arguments of a call: positional ones, keywords, the device arrays."""
-    sources: list = []
-    values = tuple(unwrap(arg, sources) for arg in args)
-    return values, {name: unwrap(value, sources) for name, value in kwargs.items()}, sources
+    """Enable peer access, with CuPy's warning, to an array of another device than the current."""
+    current, owner = runtime.getDevice(), array._memory.device_id
+    if owner == current:
+        return
+    message = (
+        f"The device where the array resides ({owner}) is different from the current device "
+        f"({current})."
+    )
+    if not _ownership.enable(current, owner):
+        raise ValueError(f"{message} Peer access is unavailable between these devices.")
+    warnings.warn(
+        f"{message} Peer access has been activated automatically.",
+        PerformanceWarning,
+        stacklevel=4,
+    )
 
 
 def submit(work: Callable[[], object]) -> None:
@@ -78,62 +81,3 @@ def submit(work: Callable[[], object]) -> None:
             work()
 
     stream.submit(quietly)
-
-
-def run(function: Callable, sources: Sequence = ()):
-    """Call ``function()`` and return its result with every NumPy array as a device array.
-
-    ``function`` takes nothing, reads the NumPy arrays of ``sources`` and may be called again later.
-    """
-    with np.errstate(all="ignore"):
-        raw = function()
-    fresh: list = []
-    result = _finish(raw, sources, fresh)
-    if fresh and stream.capturing():
-        for array in fresh:
-            array._poison()
-
-        def again() -> None:
-            for array, value in zip(fresh, _leaves(function()), strict=True):
-                array._array[...] = value
-
-        if len(fresh) == len(_leaves(raw)):
-            submit(again)
-        else:
-            raise NotImplementedError("a mixture of views and new arrays while capturing a graph")
-    return result
-
-
-def _leaves(raw) -> list:
-    if isinstance(raw, (tuple, list)):
-        return [leaf for item in raw for leaf in _leaves(item)]
-    return [raw] if isinstance(raw, (np.ndarray, np.generic)) else []
-
-
-def _finish(raw, sources: Sequence, fresh: list):
-    from cupy._core._ndarray import place, wrap
-
-    if isinstance(raw, (np.ndarray, np.generic)):
-        for source in sources:
-            if raw is source._array:
-                return source
-            if isinstance(raw, np.ndarray) and np.may_share_memory(raw, source._array):
-                return wrap(raw, source._memory, source)
-        fresh.append(place(np.asarray(raw)))
-        return fresh[-1]
-    if isinstance(raw, tuple) and hasattr(raw, "_fields"):
-        return type(raw)(*(_finish(item, sources, fresh) for item in raw))
-    if isinstance(raw, (tuple, list)):
-        return type(raw)(_finish(item, sources, fresh) for item in raw)
-    return raw
-
-
-def routine(function: Callable, *args, out=None, **kwargs):
-    """Call a NumPy function on device arrays; ``out`` is written in place and returned."""
-    values, options, sources = unwrap_call(args, kwargs)
-    if out is None:
-        return run(lambda: function(*values, **options), sources)
-    if not hasattr(out, "_array"):
-        raise TypeError("Output arguments type must be cupy.ndarray")
-    submit(lambda: function(*values, out=out._array, **options))
-    return out

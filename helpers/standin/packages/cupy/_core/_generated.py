@@ -13,8 +13,35 @@ from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
+from helpers.standin import nvrtc
 
 _PLANS = 256  # remembered per kernel
+
+# On the CPU: the kernel with one block of one thread, called with the row of words. A namespace of
+# their own keeps the reader's names (a kernel called `div`) apart from the C library's.
+_ON_CPU = """\
+{headers}
+#undef threadIdx
+#undef blockIdx
+#undef blockDim
+#undef gridDim
+#undef __shared__
+#define threadIdx uint3{{0, 0, 0}}
+#define blockIdx uint3{{0, 0, 0}}
+#define blockDim uint3{{1, 1, 1}}
+#define gridDim uint3{{1, 1, 1}}
+#define __shared__
+#define __syncthreads()
+namespace standin_user {{ namespace {{
+{kernel}
+}} }}
+extern "C" void standin_run(ptrdiff_t *words) {{
+  carray_record = CArrayRecord();
+{locals}
+  standin_user::{name}({arguments});
+  memcpy(words, &carray_record, sizeof carray_record);
+}}
+"""
 
 
 @dataclass(frozen=True)
@@ -23,7 +50,7 @@ class Plan:
 
     outputs: list[tuple[tuple[int, ...], np.dtype]]
     packing: _launch.Packing | None = None  # None, like run, where there is nothing to do
-    run: Callable[[np.ndarray], None] | None = None
+    run: Callable | None = None
 
 
 class GeneratedKernel:
@@ -84,14 +111,24 @@ class GeneratedKernel:
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))
         return self._functions[code]
 
-    def _for_cpu(self) -> dict[str, str]:
-        """The preamble and the headers of a source for the CPU."""
-        code, headers = _launch.split_headers(self.preamble, self.name, self.options)
-        includes = "".join(f'#include "{header}"\n' for header in headers)
-        return {
-            "headers": includes,
-            "preamble": _launch.numbered(code, f"{self.name}.cu, preamble"),
-        }
+    def _on_cpu(self, kernel: str, rows, write: Callable[..., str], *texts: str) -> Callable:
+        """Compile what ``write`` writes with the parts for a CPU; ``kernel`` is it in CUDA C.
+
+        ``texts`` are what the reader wrote, the preamble apart.
+        """
+        preamble, headers = _launch.split_headers(self.preamble, self.name, self.options)
+        preamble = _launch.numbered(preamble, f"{self.name}.cu, preamble")
+        source = _ON_CPU.format(
+            headers="\n".join(f'#include "{header}"' for header in headers),
+            kernel=write(linkage="static", preamble=preamble),
+            locals=_launch.unpacking(rows),
+            name=self.name,
+            arguments=", ".join(name for _, name, _ in rows),
+        )
+        pointers = _launch.follows_pointers(*texts, self.preamble)
+        run = _launch.compiled(source, self.options, self.name, pointers)
+        nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
+        return run
 
     @property
     def cached_codes(self) -> dict[tuple, str]:

@@ -6,14 +6,14 @@ import warnings
 
 import numpy as np
 
-from cupy._core._dispatch import named
-from cupy.cuda import runtime, stream
+from cupy._core._dispatch import extends, named
+from cupy._core._ndarray import ndarray, place
+from cupy.cuda.stream import refuse_while_capturing
 
 
+@extends(ndarray)
 class OnHost:
     """The methods of ``cupy.ndarray`` that need its values on the host: all wait for the device."""
-
-    __slots__ = ()
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
@@ -22,10 +22,8 @@ class OnHost:
         )
 
     def _host(self, on=None) -> np.ndarray:
-        """The NumPy array inside; CUDARuntimeError where a stream is capturing."""
-        if on is not None and on.is_capturing():
-            raise runtime.CUDARuntimeError(900)
-        stream.refuse_while_capturing()
+        """The NumPy array inside; RuntimeError where the stream is capturing."""
+        refuse_while_capturing(stream=on)
         return self._array
 
     def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
@@ -48,18 +46,6 @@ class OnHost:
         out[...] = host
         return out
 
-    def set(self, arr: np.ndarray, stream=None) -> None:
-        """Copy a NumPy array of the same dtype and shape to the device."""
-        if not isinstance(arr, np.ndarray):
-            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
-        if self.dtype != arr.dtype:
-            raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
-        if self.shape != arr.shape:
-            raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
-        if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
-            raise RuntimeError("Cannot set to non-contiguous array")
-        self._write(lambda: arr)
-
     def item(self):
         return self._host().item()
 
@@ -79,8 +65,6 @@ class OnHost:
         return bool(self._host())
 
     def __reduce__(self):
-        from cupy._core._ndarray import place
-
         return place, (self.get(order="A"),)
 
 
@@ -91,6 +75,18 @@ def _of_numpy(name: str):
     return named(method, name, "of a copy on the host")
 
 
-for _name in """tolist tobytes tofile dump dumps __repr__ __str__ __format__ __int__ __float__
-__complex__""".split():
-    setattr(OnHost, _name, _of_numpy(_name))
+@extends(ndarray)
+class OfNumpy:
+    """What NumPy's arrays answer in the same way."""
+
+    tolist = _of_numpy("tolist")
+    tobytes = _of_numpy("tobytes")
+    tofile = _of_numpy("tofile")
+    dump = _of_numpy("dump")
+    dumps = _of_numpy("dumps")
+    __repr__ = _of_numpy("__repr__")
+    __str__ = _of_numpy("__str__")
+    __format__ = _of_numpy("__format__")
+    __int__ = _of_numpy("__int__")
+    __float__ = _of_numpy("__float__")
+    __complex__ = _of_numpy("__complex__")

@@ -6,9 +6,10 @@ import operator
 
 import numpy as np
 
-from cupy._core import _ndarray
-from cupy._core._dispatch import check_device
+from cupy._core._dispatch import SCALARS, check_device, extends, submit, unsupported
+from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
+from cupy._core._run import run
 from cupy.cuda import stream
 
 
@@ -66,12 +67,13 @@ def _entry(entry, assigned: bool):
     if isinstance(entry, slice):
         return entry, 1
     entry = as_device(entry)
-    if isinstance(entry, _ndarray.ndarray):
+    if isinstance(entry, ndarray):
         check_device(entry)
         array = entry._array
     elif isinstance(entry, (bool, np.bool_)):
         array = np.asarray(entry)
     elif isinstance(entry, (list, np.ndarray)):
+        stream.refuse_while_capturing("H2D transfers")
         array = np.asarray(entry)
         if isinstance(entry, list) and array.size == 0:
             array = array.astype(np.intp)
@@ -93,3 +95,118 @@ def _entry(entry, assigned: bool):
             stream.refuse_while_capturing()  # the size of the result has to be known
         return array, array.ndim
     return array, 1
+
+
+@extends(ndarray)
+class Elements:
+    """Reading and writing parts of an array."""
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value) -> bool:
+        return bool((self == value).any())
+
+    def __getitem__(self, index):
+        entries, advanced = resolve(index, self.shape)
+        if not advanced:
+            return self._view(self._array[entries])
+        if stream.capturing():  # the index array is read when the graph runs
+            return run(lambda: self._array[resolve(index, self.shape)[0]])
+        return run(lambda: self._array[entries])
+
+    def __setitem__(self, index, value) -> None:
+        entries, advanced = resolve(index, self.shape, assigned=True)
+        late = advanced and stream.capturing()  # the index array is read when the graph runs
+        target = self._array
+        value = as_device(value)
+        if isinstance(value, ndarray):
+            check_device(value)
+            source = value._array
+            while source.ndim > target.ndim and source.shape[0] == 1:
+                source = source[0]
+        else:
+            plain = isinstance(value, (*SCALARS, np.ndarray))
+            source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
+            if source.ndim and not advanced:
+                raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                source = np.asarray(value, dtype=self.dtype)  # OverflowError, as in CuPy
+
+        def work() -> None:
+            where = resolve(index, self.shape, assigned=True)[0] if late else entries
+            target[where] = source.astype(target.dtype, copy=False)
+
+        submit(work)
+
+    def _scatter(self, function: np.ufunc, index, value) -> None:
+        _, advanced = resolve(index, self.shape, assigned=True)
+        if isinstance(value, ndarray):
+            value = value._array
+        elif isinstance(value, np.ndarray) and not advanced:
+            raise unsupported(value)
+
+        def work() -> None:
+            source = np.asarray(value).astype(self.dtype)
+            function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
+
+        submit(work)
+
+    def scatter_add(self, slices, value) -> None:
+        self._scatter(np.add, slices, value)
+
+    def scatter_max(self, slices, value) -> None:
+        self._scatter(np.maximum, slices, value)
+
+    def scatter_min(self, slices, value) -> None:
+        self._scatter(np.minimum, slices, value)
+
+    flat = property(lambda self: flatiter(self))
+
+
+class flatiter:
+    """``ndarray.flat``: elements in C order; indices as for a one-dimensional array."""
+
+    def __init__(self, array):
+        self._base = array
+        self._next = 0
+
+    base = property(lambda self: self._base)
+
+    def __len__(self) -> int:
+        return self._base.size
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._next == self._base.size:
+            raise StopIteration
+        self._next += 1
+        return self[self._next - 1]
+
+    def __getitem__(self, index):
+        _check_flat(index)
+        return self._base.ravel()[index].copy()
+
+    def __setitem__(self, index, value) -> None:
+        _check_flat(index)
+        target, dtype = self._base._array, self._base.dtype
+        source = value._array if isinstance(value, ndarray) else np.asarray(value)
+        where = np.arange(target.size)[index]
+        submit(lambda: np.put(target, where, source.astype(dtype, copy=False)))
+
+    def copy(self):
+        return self._base.flatten()
+
+    @property
+    def __array_ufunc__(self):
+        return None
+
+
+def _check_flat(index) -> None:
+    whole = isinstance(index, int) and not isinstance(index, bool)
+    if not (whole or index is Ellipsis or isinstance(index, slice)):
+        raise IndexError("unsupported iterator index")

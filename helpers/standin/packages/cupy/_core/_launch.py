@@ -17,22 +17,11 @@ from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
-from helpers.standin.engine import compiler, kernels, translate
+from helpers.standin.engine import casts, compiler, kernels, translate
 from helpers.standin.engine.errors import CompileError
 
 CARRAY = '#include "carray.h"\n'
 HEADER_WORDS = 5  # of a CArrayRecord
-# Words that mean something only to a thread in its block: such a body runs as a RawKernel would.
-_THREAD_WORDS = re.compile(
-    r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|laneId|__shared__|__sync\w*|__shfl\w*|"
-    r"__ballot\w*|__any\w*|__all\w*|__activemask|__reduce_\w+|__match_\w+|cooperative_groups)\b"
-)
-
-
-def names_threads(*texts: str) -> bool:
-    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", "\n".join(texts), flags=re.DOTALL)
-    return _THREAD_WORDS.search(code) is not None
 
 
 def signature(args: Sequence) -> tuple:
@@ -173,7 +162,8 @@ def compiled(
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     try:
-        library = compiler.build(source, options=options, name=name, pointers=pointers)
+        text = casts.translate_text(source)
+        library = compiler.build(text, options=options, name=name, pointers=pointers)
     except CompileError as error:
         raise CompileException(str(error), source, name, tuple(options)) from None
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value

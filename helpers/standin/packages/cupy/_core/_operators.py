@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
-from cupy._core import _routines, _ufuncs
-from cupy._core._dispatch import SCALARS, named
+from cupy._core import _functions, _routines, _ufuncs
+from cupy._core._creation import full
+from cupy._core._dispatch import SCALARS, extends, named
 from cupy._core._ndarray import ndarray
 
 _BINARY = {
@@ -32,9 +35,6 @@ _COMPARISONS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-_METHODS = """all any argmax argmin argpartition argsort choose clip compress cumprod
-cumsum dot max mean min prod ptp repeat round searchsorted std sum take trace var""".split()
 
 
 def _defers_to(other) -> bool:
@@ -78,24 +78,17 @@ def _add_comparison(name: str, ours, theirs) -> None:
         kind = type(other)
         plain = kind.__eq__ is object.__eq__ and (name == "eq" or kind.__ne__ is object.__ne__)
         if name in ("eq", "ne") and (other is None or plain):
-            return _routines.full(self.shape, name == "ne", bool)
+            return full(self.shape, name == "ne", bool)
         return theirs(self, other)
 
     setattr(ndarray, f"__{name}__", compare)
 
 
-def install() -> None:
-    """Give ``ndarray`` its operators and the methods that repeat a function's name."""
-    for name, function in _BINARY.items():
-        ours = getattr(_ufuncs, function, None) or getattr(_routines, function)
-        _add_operators(name, ours, getattr(np, function))
-    for name, function in _COMPARISONS.items():
-        _add_comparison(name, getattr(_ufuncs, function), getattr(np, function))
-    for name, function in _UNARY.items():
-        setattr(ndarray, f"__{name}__", _method(getattr(_ufuncs, function)))
-    for name in _METHODS:
-        function = getattr(_routines, name, None) or getattr(_ufuncs, name)
-        setattr(ndarray, name, _method(function))
+for _name, _function in _BINARY.items():
+    _ours = getattr(_routines if _name == "matmul" else _ufuncs, _function)
+    _add_operators(_name, _ours, getattr(np, _function))
+for _name, _function in _COMPARISONS.items():
+    _add_comparison(_name, getattr(_ufuncs, _function), getattr(np, _function))
 
 
 def _method(function):
@@ -103,3 +96,95 @@ def _method(function):
         return function(self, *args, **kwargs)
 
     return named(method, function.__name__, "with this array as its first argument")
+
+
+def _search(function):
+    def method(self, axis=None, out=None, dtype=None, keepdims=False):  # not the function's order
+        return function(self, axis, dtype, out, keepdims)
+
+    return named(method, function.__name__, "with this array as its first argument")
+
+
+@extends(ndarray)
+class Methods:
+    """Methods that are functions of the array."""
+
+    __neg__ = _method(_ufuncs.negative)
+    __pos__ = _method(_ufuncs.positive)
+    __abs__ = _method(_ufuncs.absolute)
+    __invert__ = _method(_ufuncs.invert)
+
+    all = _method(_routines.all)
+    any = _method(_routines.any)
+    argmax = _search(_routines.argmax)
+    argmin = _search(_routines.argmin)
+    argpartition = _method(_routines.argpartition)
+    argsort = _method(_routines.argsort)
+    choose = _method(_routines.choose)
+    cumprod = _method(_routines.cumprod)
+    cumsum = _method(_routines.cumsum)
+    dot = _method(_routines.dot)
+    max = _method(_routines.max)
+    mean = _method(_routines.mean)
+    min = _method(_routines.min)
+    nonzero = _method(_routines.nonzero)
+    prod = _method(_routines.prod)
+    ptp = _method(_routines.ptp)
+    put = _method(_functions.put)
+    repeat = _method(_routines.repeat)
+    round = _method(_routines.round)
+    searchsorted = _method(_routines.searchsorted)
+    std = _method(_routines.std)
+    sum = _method(_routines.sum)
+    take = _method(_routines.take)
+    trace = _method(_routines.trace)
+    var = _method(_routines.var)
+
+    def clip(self, min=None, max=None, out=None):
+        return _routines.clip(self, min, max, out)
+
+    def compress(self, condition, axis=None, out=None):
+        return _routines.compress(condition, self, axis, out)
+
+    def conj(self):
+        """The complex conjugate; the array itself where it is real."""
+        return _ufuncs.conj(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
+
+@extends(ndarray)
+class NumpyDispatch:
+    """What NumPy's own functions and ufuncs ask a device array that they are given."""
+
+    def __array_ufunc__(self, function, method, *inputs, **kwargs):
+        outs = kwargs.get("out", ())
+        if outs:
+            if len(outs) != 1:
+                raise ValueError("The 'out' parameter must have exactly one array value")
+            kwargs["out"] = outs[0]
+        ours = getattr(_ufuncs, function.__name__, None)
+        if function is np.matmul:
+            ours = _routines.matmul
+        if method != "__call__":
+            ours = getattr(ours, method, None)
+        if ours is None:
+            return NotImplemented
+        if function.nout == 1 and function.types[0].endswith("->?"):
+            # NumPy makes arrays of its scalars before it asks, in comparisons.
+            zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
+            inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]
+        for value in (*inputs, *outs):
+            if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
+                return NotImplemented
+        return ours(*inputs, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        place = "cupy" + function.__module__.removeprefix("numpy")
+        try:  # the function of that name, in the module of CuPy's that has NumPy's name for it
+            ours = getattr(sys.modules[place], function.__name__)
+        except (AttributeError, KeyError, NotImplementedError):
+            return NotImplemented
+        if ours is function or not all(issubclass(t, (ndarray, np.ndarray)) for t in types):
+            return NotImplemented
+        return ours(*args, **kwargs)

@@ -1,197 +1,227 @@
-"""NumPy's functions on device arrays, by name and by kind of first argument."""
+"""The table of NumPy's functions on device arrays: one row for each; ``_row`` says what a row says.
+
+Functions that need more than a row stand in ``_functions``.
+"""
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
-from cupy._core import _dispatch
-from cupy._core._creation import array, full  # noqa: F401  (operators look `full` up here)
-from cupy._core._dispatch import SCALARS, named, submit, unsupported
-from cupy._core._ndarray import ndarray
-from cupy.cuda import stream
+from cupy._core import _special as own
+from cupy._core._row import row
 
-# The first argument is a device array.
-ARRAY = """all amax amin any argmax argmin argpartition argsort argwhere array_split average
-broadcast_to clip common_type compress corrcoef count_nonzero cov cumprod cumsum cumulative_prod
-cumulative_sum diagonal diff dsplit ediff1d expand_dims extract flatnonzero flip
-fliplr flipud gradient histogram histogram2d histogramdd hsplit lexsort matrix_transpose max mean
-median min moveaxis nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
-nanprod nanstd nansum nanvar nonzero packbits pad partition percentile permute_dims prod ptp
-quantile ravel real_if_close repeat reshape roll rollaxis rot90 searchsorted sort
-sort_complex split squeeze std sum swapaxes take take_along_axis tile trace transpose trapezoid
-tril_indices_from trim_zeros triu_indices_from unique unique_all unique_counts unique_inverse
-unique_values unpackbits unwrap var vsplit bincount digitize interp fix i0 sinc poly polyfit
-roots""".split()
-# Both leading arguments are.
-ARRAYS = """dot vdot inner outer tensordot kron matmul cross convolve correlate in1d isin
-intersect1d setdiff1d setxor1d union1d array_equal array_equiv polyadd polysub polymul polyval
-choose""".split()
-# A sequence of arrays comes first, or arrays and scalars mixed.
-MIXED = """concatenate concat stack vstack hstack dstack column_stack atleast_1d atleast_2d
-atleast_3d broadcast_arrays where isclose allclose einsum select ix_ angle real imag iscomplex
-isreal isneginf isposinf block insert diag diagflat tril triu vander around round append delete
-resize nan_to_num""".split()
-# The answer is a host value.
-HOST = """ndim shape size result_type can_cast min_scalar_type promote_types broadcast_shapes
-isscalar iscomplexobj isrealobj isfortran may_share_memory shares_memory array2string array_repr
-array_str typename""".split()
-# How many elements the result has is known only after the work is done.
-WAITS = """argwhere nonzero flatnonzero unique unique_all unique_counts unique_inverse
-unique_values extract compress bincount histogram intersect1d setdiff1d setxor1d union1d delete
-trim_zeros""".split()
-_NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
-_KEEPS = {"quantile", "percentile", "median", "nanmedian"}  # of these CuPy has `overwrite_input`
-ALIASES = {"row_stack": "vstack", "round_": "around", "product": "prod", "trapz": "trapezoid"}
+# Shapes
 
+array_split = row(np.array_split)
+atleast_1d = row(np.atleast_1d, "a*")
+atleast_2d = row(np.atleast_2d, "a*")
+atleast_3d = row(np.atleast_3d, "a*")
+broadcast_arrays = row(np.broadcast_arrays, "u*")
+broadcast_to = row(np.broadcast_to)
+column_stack = row(np.column_stack, "s")
+concatenate = concat = row(np.concatenate, "s")
+diagonal = row(np.diagonal, "o")
+dsplit = row(np.dsplit)
+dstack = row(np.dstack, "A")
+expand_dims = row(np.expand_dims)
+flip = row(np.flip, "o")
+fliplr = row(np.fliplr, "o")
+flipud = row(np.flipud, "o")
+hsplit = row(np.hsplit)
+hstack = row(np.hstack, "A")
+matrix_transpose = row(np.matrix_transpose, "o")
+moveaxis = row(np.moveaxis)
+pad = row(np.pad)
+permute_dims = row(np.permute_dims, "o")
+ravel = row(np.ravel, "o")
+repeat = row(np.repeat, "o")
+reshape = row(np.reshape, "o")
+resize = row(np.resize, "a")
+roll = row(np.roll)
+rollaxis = row(np.rollaxis)
+rot90 = row(np.rot90, "o")
+split = row(np.split)
+squeeze = row(np.squeeze, "o")
+stack = row(np.stack, "s")
+swapaxes = row(np.swapaxes, "o")
+tile = row(np.tile, "a")
+transpose = row(np.transpose, "o")
+vsplit = row(np.vsplit)
+vstack = row_stack = row(np.vstack, "A")
 
-def _wrapped(name: str, function, arrays: int):
-    """A NumPy function whose first ``arrays`` arguments must be device arrays."""
-    try:
-        parameters = [
-            name
-            for name, parameter in inspect.signature(function).parameters.items()
-            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        ]
-    except ValueError:
-        parameters = []
-    out_at = parameters.index("out") if "out" in parameters[1:] else None
-    waits = name in WAITS
+# Sums and other reductions
 
-    def wrapped(*args, **kwargs):
-        for keyword in _NO_KEYWORDS.intersection(kwargs):
-            if not (keyword == "overwrite_input" and name in _KEEPS):
-                raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-        for arg in args[:arrays]:
-            if not isinstance(arg, ndarray):
-                raise unsupported(arg)
-        if waits:
-            stream.refuse_while_capturing()
-        if out_at is not None and len(args) > out_at:
-            kwargs["out"], args = args[out_at], (*args[:out_at], *args[out_at + 1 :])
-            if len(args) > out_at:
-                kwargs.update(zip(parameters[out_at + 1 :], args[out_at:], strict=False))
-                args = args[:out_at]
-        return _dispatch.routine(function, *args, **kwargs)
+all = alltrue = row(np.all)
+amax = row(np.amax, "o")
+amin = row(np.amin, "o")
+any = sometrue = row(np.any)
+argmax = row(own.argmax, name="argmax")
+argmin = row(own.argmin, name="argmin")
+average = row(np.average, "aa", keywords=("weights",))
+count_nonzero = row(own.count_nonzero, name="count_nonzero")
+cumprod = cumproduct = row(np.cumprod)
+cumsum = row(np.cumsum)
+cumulative_prod = row(np.cumulative_prod)
+cumulative_sum = row(np.cumulative_sum)
+max = row(np.max, "o")
+mean = row(np.mean, "o")
+median = row(np.median, keywords=("overwrite_input",))
+min = row(np.min, "o")
+nanargmax = row(np.nanargmax)
+nanargmin = row(np.nanargmin)
+nancumprod = row(np.nancumprod)
+nancumsum = row(np.nancumsum)
+nanmax = row(np.nanmax)
+nanmean = row(np.nanmean)
+nanmedian = row(np.nanmedian, keywords=("overwrite_input",))
+nanmin = row(np.nanmin)
+nanprod = row(np.nanprod)
+nanstd = row(np.nanstd)
+nansum = row(np.nansum)
+nanvar = row(np.nanvar)
+percentile = row(np.percentile, keywords=("overwrite_input",))
+prod = product = row(np.prod, "o")
+ptp = row(np.ptp, "o")
+quantile = row(np.quantile, keywords=("overwrite_input",))
+std = row(np.std, "o")
+sum = row(np.sum, "o")
+trace = row(np.trace, "o")
+trapezoid = trapz = row(np.trapezoid)
+var = row(np.var, "o")
 
-    return named(wrapped, name)
+# Elementwise
 
+angle = row(np.angle, "a")
+around = round = round_ = row(np.around, "a")
+clip = row(np.clip, "ouu")
+fix = row(np.fix, "u")
+i0 = row(np.i0, "u")
+imag = row(own.imag, "a", name="imag")
+interp = row(np.interp, "ddd")
+isclose = row(np.isclose, "aa")
+iscomplex = row(np.iscomplex, "a")
+isneginf = row(np.isneginf, "u")
+isposinf = row(np.isposinf, "u")
+isreal = row(np.isreal, "a")
+nan_to_num = row(np.nan_to_num, "a")
+real = row(own.real, "a", name="real")
+real_if_close = row(np.real_if_close, "o")
+sinc = row(np.sinc, "u")
+unwrap = row(np.unwrap, "a")
+where = row(np.where, "duu", waits=own.only_a_condition)
 
-def _array(function):
-    return lambda *args, **kwargs: np.asarray(function(*args, **kwargs))
+# Comparisons of whole arrays
 
+allclose = row(own.allclose, "aa", name="allclose")
+array_equal = row(own.array_equal, "oo", name="array_equal")
+array_equiv = row(own.array_equiv, "oo", name="array_equiv")
 
-def _stable(function):
-    return lambda a, axis=-1, kind=None: function(a, axis=axis, kind="stable")
+# Differences, products of arrays, polynomials
 
+convolve = row(np.convolve, "dd")
+corrcoef = row(np.corrcoef, library="cuBLAS")
+correlate = row(np.correlate, "dd")
+cov = row(np.cov, library="cuBLAS")
+cross = row(own.cross, "aa", name="cross")
+diff = row(np.diff, "a")
+dot = row(np.dot, "od", library=own.blas)
+ediff1d = row(np.ediff1d)
+einsum = row(np.einsum, "-", library=own.einsum_blas)
+gradient = row(np.gradient, "a")
+inner = row(np.inner, "dd", library=own.blas)
+kron = row(np.kron, "uu")
+matmul = row(np.matmul, "dd", name="matmul", library=own.blas)
+outer = row(np.outer, "dd")
+poly = row(np.poly, library="cuSOLVER")
+polyadd = row(np.polyadd, "dd")
+polyfit = row(np.polyfit, "dd", library="cuSOLVER")
+polymul = row(np.polymul, "dd")
+polysub = row(np.polysub, "dd")
+polyval = row(np.polyval, "du")
+roots = row(np.roots, library="cuSOLVER")
+tensordot = row(np.tensordot, "dd", library=own.tensordot_blas)
+vander = row(np.vander, "a")
+vdot = row(np.vdot, "dd")
 
-def _wrapping(function):
-    return lambda a, indices, axis=None, out=None: function(a, indices, axis, out, "wrap")
+# Sorting and searching
 
+argpartition = row(np.argpartition, "o")
+argsort = row(own.argsort, "o", name="argsort")
+argwhere = row(np.argwhere, waits=True)
+digitize = row(np.digitize, "dd")
+extract = row(np.extract, "dd", waits=True)
+flatnonzero = row(np.flatnonzero, waits=True)
+lexsort = row(np.lexsort)
+msort = row(own.msort, "o", name="msort")
+nonzero = row(np.nonzero, waits=True)
+partition = row(np.partition, "o")
+searchsorted = row(np.searchsorted, "da")
+sort = row(own.sort, "o", name="sort")
+sort_complex = row(np.sort_complex, "o")
 
-def _typed(function):
-    def search(a, axis=None, dtype=None, out=None, keepdims=False):
-        found = function(a, axis, keepdims=keepdims)
-        found = found if dtype is None else np.asarray(found).astype(dtype)
-        return found if out is None else np.copyto(out, found)
+# Sets
 
-    return search
+in1d = row(own.in1d, "dd", name="in1d")
+intersect1d = row(np.intersect1d, "dd", waits=True)
+isin = row(np.isin, "dd")
+setdiff1d = row(np.setdiff1d, "dd", waits=True)
+setxor1d = row(np.setxor1d, "dd", waits=True)
+union1d = row(np.union1d, "dd", waits=True)
+unique = row(np.unique, waits=True)
+unique_all = row(np.unique_all, waits=True)
+unique_counts = row(np.unique_counts, waits=True)
+unique_inverse = row(np.unique_inverse, waits=True)
+unique_values = row(np.unique_values, waits=True)
 
+# Counting
 
-_SPECIAL = {
-    "real": _array(np.real),
-    "imag": _array(np.imag),
-    "argmax": _typed(np.argmax),
-    "argmin": _typed(np.argmin),
-    "allclose": _array(np.allclose),
-    "array_equal": _array(np.array_equal),
-    "array_equiv": _array(np.array_equiv),
-    "count_nonzero": _array(np.count_nonzero),
-    "sort": _stable(np.sort),
-    "argsort": _stable(np.argsort),
-    "take": _wrapping(np.take),
-}
+bincount = row(np.bincount, waits=True)
+histogram = row(np.histogram, waits=True)
+histogram2d = row(np.histogram2d, "dd", waits=True)
+histogramdd = row(np.histogramdd, "-", waits=True)
 
-for _names, _count in ((ARRAY, 1), (ARRAYS, 2), (MIXED, 0)):
-    for _name in _names:
-        if hasattr(np, _name):
-            globals()[_name] = _wrapped(_name, _SPECIAL.get(_name, getattr(np, _name)), _count)
-for _name, _target in ALIASES.items():
-    globals()[_name] = globals()[_target]
+# Indices, parts of arrays
 
+append = row(np.append, "aa")
+choose = row(np.choose, "o")
+compress = row(own.compress, "ao", name="compress", waits=True)
+delete = row(np.delete, "da", waits=True)
+diag = row(np.diag, "a")
+diag_indices_from = row(np.diag_indices_from)
+diagflat = row(np.diagflat, "a")
+ix_ = row(np.ix_, "a*")
+take = row(own.take, "oa", name="take")
+take_along_axis = row(np.take_along_axis, "oa")
+tril = row(np.tril, "a")
+tril_indices_from = row(np.tril_indices_from)
+trim_zeros = row(np.trim_zeros, waits=True)
+triu = row(np.triu, "a")
+triu_indices_from = row(np.triu_indices_from)
 
-def _host(name: str):
-    function = getattr(np, name)
+# Bits and types
 
-    def host(*args, **kwargs):
-        def plain(value):
-            return value._array if isinstance(value, ndarray) else value
+common_type = row(np.common_type, "-")
+packbits = row(np.packbits)
+unpackbits = row(np.unpackbits)
 
-        return function(*map(plain, args), **{key: plain(v) for key, v in kwargs.items()})
+# The answer is a host value, known from shapes and dtypes, or for printing.
 
-    return named(host, name, "which answers with a host value")
-
-
-for _name in HOST:
-    globals()[_name] = _host(_name)
-
-
-def copyto(dst, src, casting="same_kind", where=True) -> None:
-    """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
-    if isinstance(src, ndarray):
-        source = src._array
-        fits = np.can_cast(source.dtype, dst.dtype, casting)
-    elif isinstance(src, SCALARS) or (isinstance(src, np.ndarray) and not src.ndim):
-        source = np.asarray(src)
-        weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
-        given = np.result_type(dst.dtype, src) if weak else source.dtype
-        fits = np.can_cast(given, dst.dtype, casting)
-        if weak and source.dtype.kind == "i":
-            source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
-    else:
-        raise unsupported(src)
-    if not fits:
-        raise TypeError(
-            f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
-        )
-    mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
-    target = dst._array
-    submit(lambda: np.copyto(target, source, casting="unsafe", where=mask))
-
-
-def put(a, ind, v, mode="wrap") -> None:
-    """``a.flat[ind] = v``; indices out of range wrap around by default."""
-    index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
-    target = a._array
-    submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
-
-
-def _changes_first(name: str):
-    function = getattr(np, name)
-
-    def change(array, *args, **kwargs) -> None:
-        values, options, _ = _dispatch.unwrap_call(args, kwargs)
-        target = array._array
-        submit(lambda: function(target, *values, **options))
-
-    return named(change, name)
-
-
-for _name in ("place", "put_along_axis", "putmask", "fill_diagonal"):
-    globals()[_name] = _changes_first(_name)
-
-
-def _plain(value):
-    return value if isinstance(value, np.ndarray) else _dispatch.unwrap(value, [])
-
-
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a device array."""
-    moved = arr.transpose([i for i in range(arr.ndim) if i != axis % arr.ndim] + [axis % arr.ndim])
-    rows = moved.reshape(-1, arr.shape[axis])
-    results = [array(func1d(row, *args, **kwargs)) for row in rows]
-    stacked = globals()["stack"](results).reshape(*moved.shape[:-1], *results[0].shape)
-    if not results[0].ndim:
-        return stacked
-    return globals()["moveaxis"](stacked, -1, axis) if results[0].ndim == 1 else stacked
+array2string = own.of_host(np.array2string, waits=True)
+array_repr = own.of_host(np.array_repr, waits=True)
+array_str = own.of_host(np.array_str, waits=True)
+broadcast_shapes = own.of_host(np.broadcast_shapes)
+byte_bounds = own.of_host(np.lib.array_utils.byte_bounds)
+can_cast = own.of_host(np.can_cast)
+iscomplexobj = own.of_host(np.iscomplexobj)
+isfortran = own.of_host(np.isfortran)
+isrealobj = own.of_host(np.isrealobj)
+isscalar = own.of_host(np.isscalar)
+may_share_memory = own.of_host(np.may_share_memory)
+min_scalar_type = own.of_host(np.min_scalar_type)
+ndim = own.of_host(np.ndim)
+promote_types = own.of_host(np.promote_types)
+result_type = own.of_host(np.result_type)
+shape = own.of_host(np.shape)
+shares_memory = own.of_host(np.shares_memory)
+size = own.of_host(np.size)
+typename = own.of_host(np.typename)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core._dispatch import SCALARS, check_device, routine, submit, unsupported
+from cupy._core._creation import array as as_array
+from cupy._core._dispatch import SCALARS, check_device, submit, unsupported
+from cupy._core._ndarray import allocate, ndarray
+from cupy._core._run import routine
 
 _PYTHON_SCALARS = (int, float, complex)
 
@@ -31,8 +34,6 @@ class ufunc:
         return self.name.removeprefix("cupy_")
 
     def __call__(self, *args, out=None, dtype=None, casting="same_kind", _where=None, **kwargs):
-        from cupy._core._ndarray import allocate, ndarray
-
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")
         if not self.nin <= len(args) <= self.nargs:
@@ -91,8 +92,6 @@ class ufunc:
         return outs[0] if self.nout == 1 else tuple(outs)
 
     def _outputs(self, positional: tuple, out) -> list:
-        from cupy._core._ndarray import ndarray
-
         if out is not None:
             if positional:
                 raise ValueError("Cannot specify 'out' as both a positional and keyword argument")
@@ -126,9 +125,7 @@ class ufunc:
 
     def outer(self, A, B, **kwargs):
         """The function applied to all pairs: shape ``A.shape + B.shape``."""
-        import cupy
-
-        a, b = cupy.array(A), cupy.array(B)
+        a, b = as_array(A), as_array(B)
         return self(
             a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **kwargs
         )

@@ -19,42 +19,26 @@ from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
-from helpers.standin import nvrtc
+from helpers.standin.engine import translate
 
 _KERNEL = """\
 {typedefs}{preamble}
-extern "C" __global__ void {name}({params}) {{
+{linkage} __global__ void {name}({params}) {{
   {loop_prep};
   CUPY_FOR(i, _ind.size()) {{
-    _ind.set(i);
+    {begin}
 {references}{operation};
+    {end}
   }}
   {after_loop};
 }}
 """
-
-# `do {{ }} while (0)`: a `continue` or `break` in the body ends this element, as it ends a thread
-# of a GPU, which has one element.
-_LOOP = """\
-{headers}
-namespace standin_user {{ namespace {{
-{typedefs}{preamble}
-static inline __attribute__((always_inline)) void standin_element({params}, ptrdiff_t i) {{
-  do {{
-{references}{operation};
-  }} while (0);
-}}
-}} }}
-using namespace standin_user;
-extern "C" void standin_run(ptrdiff_t *words) {{
-  carray_record = CArrayRecord();
-{locals}
-  for (ptrdiff_t i = 0; i < _ind.size(); ++i, _ind.next()) {{
-    standin_element({arguments}, i);
-  }}
-  memcpy(words, &carray_record, sizeof carray_record);
-}}
-"""
+# On the CPU a function and a loop of one turn round the body: `return`, `break` and `continue` end
+# this element, as they end a thread of a GPU, which has one element.
+_ON_CPU = {
+    "begin": "[&](ptrdiff_t i) __attribute__((always_inline)) { do {",
+    "end": "} while (0); }(i); _ind.next();",
+}
 
 
 class ElementwiseKernel(GeneratedKernel):
@@ -142,35 +126,36 @@ class ElementwiseKernel(GeneratedKernel):
         seen = inputs + (given or [np.empty(*output) for output in outputs])
         if self.reduce_dims:
             shape, seen = _kernel.fold(seen, self.params, shape)
-        code = self._code(_KERNEL, seen, shape, types)
-        run = self._function(code, seen, lambda: self._compile(code, seen, shape, types))
+        rows = _launch.declarations(seen, self.params, {"_ind": shape})
+        code = self._code(rows, types)
+        run = self._function(code, seen, lambda: self._compile(code, seen, rows, types))
         return Plan(outputs, _launch.Packing(seen, [shape]), partial(run, block_size=block_size))
 
-    def _compile(self, kernel: str, args: list[Argument], shape, types: dict) -> Callable:
+    def _compile(self, kernel: str, args: list[Argument], rows, types: dict) -> Callable:
         around = self.kwargs.get("loop_prep", "") + self.kwargs.get("after_loop", "")
-        if around or _launch.names_threads(self.operation, self.preamble):
+        if around or translate.names_threads(self.operation, self.preamble):
             return _threaded(kernel, self.name, args, self.options)
-        source = self._code(_LOOP, args, shape, types, **self._for_cpu())
-        pointers = _launch.follows_pointers(self.operation, self.preamble)
-        run = _launch.compiled(source, self.options, self.name, pointers)
-        nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
+        run = self._on_cpu(
+            kernel,
+            rows,
+            lambda **parts: self._code(rows, types, **_ON_CPU, **parts),
+            self.operation,
+        )
         return lambda words, given, block_size: run(words, given)
 
-    def _code(self, template: str, args: list[Argument], shape, types: dict, **preamble) -> str:
-        """The source: CUDA C (``_KERNEL``) or the loop on the CPU (``_LOOP``)."""
-        rows = _launch.declarations(args, self.params, {"_ind": shape})
+    def _code(self, rows, types: dict, **parts: str) -> str:
+        """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
         texts = {"preamble": self.preamble, **self.kwargs}
-        parts = {
+        written = {
             part: _launch.numbered(texts.get(part, ""), f"{self.name}.cu, {part}")
             for part in ("preamble", "loop_prep", "after_loop")
         }
-        return template.format(
-            **(parts | preamble),
+        written |= {"linkage": 'extern "C"', "begin": "_ind.set(i);", "end": ""}
+        return _KERNEL.format(
+            **(written | parts),
             typedefs=_launch.typedefs(types),
             name=self.name,
             params=_launch.parameter_list(rows),
-            arguments=", ".join(name for _, name, _ in rows),
-            locals=_launch.unpacking(rows),
             references=_launch.references(rows, self.params, "_ind"),
             operation=_launch.numbered(self.operation, f"{self.name}.cu"),
         )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-import cupy
-from cupy._core import _operators
+from cupy._core import _operators, _ufuncs
+from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc
 
@@ -58,9 +58,6 @@ class _VariableProxy:
     def __array__(self, dtype=None, copy=None):
         raise TypeError("Cannot convert to a NumPy array in cupy.fuse")
 
-    def copy(self):
-        return cupy.copy(self)
-
     def astype(self, dtype, order=None, casting=None, subok=None, copy=True):
         for name, value in (("order", order), ("casting", casting), ("subok", subok)):
             if value is not None:
@@ -69,7 +66,7 @@ class _VariableProxy:
             return self
         content = self._content
         if not isinstance(content, ndarray):
-            content = cupy.asarray(content)
+            content = asarray(content)
         return _ArrayProxy(content.astype(dtype))
 
 
@@ -143,6 +140,8 @@ def _fusable(function: Callable) -> Callable:
             key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value
             for key, value in kwargs.items()
         }
+        if name == "where" and isinstance(content[0], _SCALARS):  # fused, it may be a number
+            content[0] = asarray(content[0])
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:
@@ -154,28 +153,25 @@ def _fusable(function: Callable) -> Callable:
     return call
 
 
-def _install() -> None:
-    """Give the proxies operators and reductions, and the functions their second face."""
+def install(namespace: dict) -> None:
+    """Give the proxies operators and reductions, and the functions of ``cupy`` a second face."""
     ufunc.__call__ = _fusable(ufunc.__call__)
     for name in _REDUCTIONS + _OTHERS:
-        setattr(cupy, name, _fusable(getattr(cupy, name)))
-    for name in "sum prod max min all any".split():
-        function = getattr(cupy, name)
+        namespace[name] = _fusable(namespace[name])
+    for name in "copy sum prod max min all any".split():
+        function = namespace[name]
         setattr(_VariableProxy, name, lambda self, *a, f=function, **k: f(self, *a, **k))
     for name, function in (_operators._BINARY | _operators._COMPARISONS).items():
         if name in ("divmod", "matmul"):
             continue
-        f = getattr(cupy, function)
+        f = namespace[function]
         setattr(_VariableProxy, f"__{name}__", lambda self, other, f=f: f(self, other))
         if name in _operators._BINARY:
             setattr(_ArrayProxy, f"__i{name}__", lambda self, other, f=f: f(self, other, self))
             if name != "pow":  # as in CuPy
                 setattr(_VariableProxy, f"__r{name}__", lambda self, other, f=f: f(other, self))
-    _VariableProxy.__neg__ = lambda self: cupy.negative(self)
-    _VariableProxy.__invert__ = lambda self: cupy.invert(self)
-
-
-_install()
+    _VariableProxy.__neg__ = lambda self: _ufuncs.negative(self)
+    _VariableProxy.__invert__ = lambda self: _ufuncs.invert(self)
 
 
 class Fusion:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import pickle
 
-from cupy.cuda import memory
-from cupy.cuda.function import SHARED_LIMIT, Function, Module, driver_error
+from cupy.cuda import _card, memory
+from cupy.cuda.function import Function, Module, driver_error
 
 
 @functools.cache
@@ -128,9 +128,10 @@ class RawKernel:
 
     @max_dynamic_shared_size_bytes.setter
     def max_dynamic_shared_size_bytes(self, size: int) -> None:
-        if not 0 <= size <= SHARED_LIMIT - self.kernel.shared_size:
+        limit = _card.shared_limit()
+        if not 0 <= size <= limit - self.kernel.shared_size:
             raise driver_error(
-                1, f"kernel '{self.name}' cannot have {size} bytes: {SHARED_LIMIT} is the limit."
+                1, f"kernel '{self.name}' cannot have {size} bytes: {limit} is the limit."
             )
         self.kernel.max_dynamic_shared = int(size)
 

@@ -7,7 +7,7 @@ The order of the combinations is that of CuPy's own kernel: 512 partial results,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -16,20 +16,20 @@ from cupy._core import _kernel, _launch
 from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy._core._ndarray import ndarray
-from helpers.standin import nvrtc
+from helpers.standin.engine import translate
 
 BLOCK_SIZE = 512  # partial results
 
 # A block owns _columns neighbouring outputs, a power of two, and has 512 / _columns partial results
 # of each. EACH_THREAD makes the text right for any number of threads.
 _KERNEL = """\
-{headers}{typedefs}{preamble}
+{typedefs}{preamble}
 #line 1 "{name}.cu"
 #define REDUCE(a, b) ({reduce_expr})
 #define POST_MAP(a) ({post_map_expr})
 #define EACH_THREAD(n) for (int _tid = threadIdx.x; _tid < (n); _tid += blockDim.x)
 typedef {reduce_type} _type_reduce;
-extern "C" __global__ void {name}({params}) {{
+{linkage} __global__ void {name}({params}) {{
   __shared__ __align__(16) char _shared[{block_size} * sizeof(_type_reduce)];
   _type_reduce *_sdata = reinterpret_cast<_type_reduce *>(_shared);
   const int _columns = 1 << _shift;
@@ -71,28 +71,6 @@ extern "C" __global__ void {name}({params}) {{
 }}
 """
 
-# On the CPU: the same kernel with one block of one thread.
-_CPU_BEGIN = """\
-#undef threadIdx
-#undef blockIdx
-#undef blockDim
-#undef gridDim
-#define threadIdx uint3{0, 0, 0}
-#define blockIdx uint3{0, 0, 0}
-#define blockDim uint3{1, 1, 1}
-#define gridDim uint3{1, 1, 1}
-#define __syncthreads()
-#define __shared__
-"""
-_CPU_END = """
-extern "C" void standin_run(ptrdiff_t *words) {{
-  carray_record = CArrayRecord();
-{locals}
-  {name}({arguments});
-  memcpy(words, &carray_record, sizeof carray_record);
-}}
-"""
-
 
 class ReductionKernel(GeneratedKernel):
     """A reduction that four CUDA C expressions define.
@@ -129,7 +107,7 @@ class ReductionKernel(GeneratedKernel):
         self.post_map_expr = post_map_expr
         self.identity = "" if identity is None else str(identity)
         self.reduce_type = self.out_params[0].ctype if reduce_type is None else reduce_type
-        if _launch.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
+        if translate.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
             raise NotImplementedError(
                 "the CPU stand-in has no threads inside a ReductionKernel; use a RawKernel"
             )
@@ -201,35 +179,24 @@ class ReductionKernel(GeneratedKernel):
         neighbours = _contiguous_size(inputs, self.in_params, out_shape, len(shape))
         shift = _columns(length, neighbours).bit_length() - 1
         indexers = {"_in_ind": shape, "_out_ind": out_shape}
-        code = self._code(seen, indexers, types)
-        run = self._function(code, seen, lambda: self._compile(code, seen, indexers, types))
+        rows = _launch.declarations(seen, self.params, indexers, ["_shift"])
+        code = self._code(rows, types)
+
+        def compile() -> Callable:
+            texts = (self.map_expr, self.reduce_expr, self.post_map_expr)
+            return self._on_cpu(
+                code, rows, lambda **parts: self._code(rows, types, **parts), *texts
+            )
+
+        run = self._function(code, seen, compile)
         return Plan(outputs, _launch.Packing(seen, list(indexers.values()), shift), run)
 
-    def _compile(self, kernel: str, args, indexers, types):
-        rows = self._rows(args, indexers)
-        end = _CPU_END.format(
-            name=self.name,
-            locals=_launch.unpacking(rows),
-            arguments=", ".join(name for _, name, _ in rows),
-        )
-        source = _CPU_BEGIN + self._code(args, indexers, types, **self._for_cpu()) + end
-        texts = (self.map_expr, self.reduce_expr, self.post_map_expr, self.preamble)
-        pointers = _launch.follows_pointers(*texts)
-        run = _launch.compiled(source, self.options, self.name, pointers)
-        nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
-        return run
-
-    def _rows(self, args, indexers: dict) -> list[tuple[str, str, int]]:
-        return _launch.declarations(args, self.params, indexers, ["_shift"])
-
-    def _code(self, args, indexers: dict, types: dict, headers: str = "", preamble=None) -> str:
-        rows = self._rows(args, indexers)
-        if preamble is None:
-            preamble = _launch.numbered(self.preamble, f"{self.name}.cu, preamble")
+    def _code(self, rows, types: dict, **parts: str) -> str:
+        """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
+        preamble = _launch.numbered(self.preamble, f"{self.name}.cu, preamble")
         return _KERNEL.format(
-            headers=headers,
+            **({"linkage": 'extern "C"', "preamble": preamble} | parts),
             typedefs=_launch.typedefs(types),
-            preamble=preamble,
             name=self.name,
             block_size=BLOCK_SIZE,
             params=_launch.parameter_list(rows),

@@ -7,6 +7,7 @@ from cupy.cuda import (  # noqa: F401
     device,
     driver,
     memory,
+    nccl,
     nvtx,
     profiler,
     runtime,
@@ -14,6 +15,7 @@ from cupy.cuda import (  # noqa: F401
 )
 from cupy.cuda.device import Device, get_device_id  # noqa: F401
 from cupy.cuda.memory import (  # noqa: F401
+    ManagedMemory,
     Memory,
     MemoryPointer,
     MemoryPool,
@@ -37,18 +39,6 @@ from cupy.cuda.stream import (  # noqa: F401
 )
 from helpers.standin import missing
 
-_NOT_COVERED = (
-    "ExternalStream",
-    "cublas",
-    "cufft",
-    "curand",
-    "cusolver",
-    "cusparse",
-    "nccl",
-    "texture",
-    "cutensor",
-)
-
 
 def is_available() -> bool:
     """False: there is no GPU."""
@@ -59,5 +49,8 @@ def get_cuda_path() -> None:
     """None: CUDA is not used."""
 
 
+get_nvcc_path = get_rocm_path = get_hipcc_path = get_cuda_path
+
+
 def __getattr__(name: str):
-    raise missing("cupy.cuda", name, _NOT_COVERED)
+    raise missing("cupy.cuda", name)

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from cupy.cuda import runtime
+from cupy.cuda import _ownership, runtime
 from helpers.standin.engine.memory import Allocation
 
 
@@ -18,6 +18,7 @@ class Memory:
     """
 
     given_back = None
+    managed = False
 
     def __init__(self, size: int):
         self.size = size
@@ -25,8 +26,11 @@ class Memory:
         allocation = Allocation(size)  # freed with the last array that sees it
         self.ptr = allocation.address
         self.payload = np.asarray(allocation)
+        _ownership.enter(self.ptr, size, self.device_id)
 
     def __del__(self) -> None:
+        if hasattr(self, "payload"):
+            _ownership.leave(self.ptr)
         if self.given_back is not None:
             self.given_back()
 
@@ -37,8 +41,16 @@ class Memory:
         return Device(self.device_id)
 
 
+class ManagedMemory(Memory):
+    """Memory that belongs to no device: every one may touch it."""
+
+    managed = True
+
+
 class UnownedMemory:
     """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences."""
+
+    managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
         self.ptr, self.size, self._owner = ptr, size, owner

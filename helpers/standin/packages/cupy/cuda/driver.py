@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helpers.standin import missing
+
 _TEXT = {
     1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
     2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
@@ -13,6 +15,7 @@ _TEXT = {
     700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
     701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
     720: ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
+    801: ("CUDA_ERROR_NOT_SUPPORTED", "operation not supported"),
 }
 
 
@@ -25,3 +28,12 @@ class CUDADriverError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status,)
+
+
+def get_build_version() -> int:
+    """0: the stand-in was not built with CUDA."""
+    return 0
+
+
+def __getattr__(name: str):
+    raise missing("cupy.cuda.driver", name)

@@ -10,18 +10,13 @@ import warnings
 
 from cupy._core import _arguments
 from cupy._core._ndarray import ndarray
-from cupy.cuda import runtime, stream
+from cupy.cuda import _card, _ownership, runtime, stream
+from cupy.cuda._card import MAX_BLOCK, MAX_GRID, MAX_THREADS, SHARED_DEFAULT
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 from helpers.standin import nvrtc
 from helpers.standin.engine import kernels
 from helpers.standin.engine.errors import CompileError
-
-MAX_THREADS = 1024  # a block
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-SHARED_DEFAULT = 48 * 1024  # bytes of shared memory, unless the kernel's attribute says more
-SHARED_LIMIT = 227 * 1024  # bytes, static and dynamic together, as on an H100
 
 
 def driver_error(status: int, note: str) -> CUDADriverError:
@@ -50,7 +45,7 @@ class Function:
         ]
         self.max_threads = self._kernel.max_threads or MAX_THREADS
         self.shared_size = self._kernel.shared_bytes
-        self.max_dynamic_shared = SHARED_DEFAULT
+        self.max_dynamic_shared = SHARED_DEFAULT - self.shared_size
         self.carveout = -1
         if self.shared_size > SHARED_DEFAULT:
             message = (
@@ -89,6 +84,7 @@ class Function:
     def _submit(self, grid, block, args, shared_mem, on_stream, cooperative) -> None:
         if len(args) != len(self._checkers):
             raise self._wrong_count(len(args))
+        _ownership.check_stream(on_stream)
         values = [check(a) for check, a in zip(self._checkers, args, strict=True)]
         self._check_launch(grid, block, shared_mem)
         if cooperative:
@@ -119,25 +115,22 @@ class Function:
             why = f"a block of {block}; the limit in each direction is {MAX_BLOCK}"
         elif grid[0] > MAX_GRID[0] or grid[1] > MAX_GRID[1] or grid[2] > MAX_GRID[2]:
             why = f"a grid of {grid}; the limit in each direction is {MAX_GRID}"
-        elif not 0 <= shared_mem <= self._dynamic_limit():
+        elif not 0 <= shared_mem <= self.max_dynamic_shared:
+            most = _card.shared_limit() - self.shared_size
             why = (
                 f"{shared_mem} bytes of dynamic shared memory beside {self.shared_size} of fixed "
-                f"size; the limit is {self._dynamic_limit()} unless its "
-                f"max_dynamic_shared_size_bytes is raised (to {SHARED_LIMIT - self.shared_size} at "
-                "most)"
+                f"size; the limit is {self.max_dynamic_shared} unless its "
+                f"max_dynamic_shared_size_bytes is raised (to {most} at most)"
             )
         else:
             return
         raise driver_error(1, f"kernel '{self.name}' was launched with {why}.")
 
-    def _dynamic_limit(self) -> int:
-        """Bytes; unless the attribute was raised, both kinds of shared memory share the default."""
-        most = self.max_dynamic_shared
-        return most if most > SHARED_DEFAULT else min(most, SHARED_DEFAULT - self.shared_size)
-
     def _fit_cooperative(self, grid, block) -> tuple[int, int, int]:
         """All blocks of a cooperative launch must run at once; CuPy shortens a grid of one axis."""
         properties = runtime.getDeviceProperties(runtime.getDevice())
+        if not properties["cooperativeLaunch"]:
+            raise driver_error(801, f"kernel '{self.name}': this card has no cooperative launch.")
         per_processor = properties["maxThreadsPerMultiProcessor"] // math.prod(block)
         most = max(1, per_processor) * properties["multiProcessorCount"]
         if math.prod(grid) <= most:

@@ -13,8 +13,13 @@ import weakref
 
 import numpy as np
 
-from cupy.cuda import runtime
-from cupy.cuda._guarded import Memory, MemoryPointer, UnownedMemory  # noqa: F401
+from cupy.cuda import _ownership, runtime
+from cupy.cuda._guarded import (  # noqa: F401
+    ManagedMemory,
+    Memory,
+    MemoryPointer,
+    UnownedMemory,
+)
 from helpers.standin.engine import memory as engine_memory
 
 UNIT = 512  # bytes; sizes in the pool are multiples of it
@@ -117,7 +122,9 @@ class MemoryPool:
             return self._books[runtime.getDevice()]
 
     def malloc(self, size: int) -> MemoryPointer:
-        """Allocate ``size`` bytes; raises OutOfMemoryError past the limit."""
+        """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
+        if not _ownership.fits(size, runtime.getDevice()):
+            raise OutOfMemoryError(size, self.total_bytes())
         given_back = None
         if size:
             with self._lock:
@@ -257,4 +264,6 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
     return _default_pinned_pool
 
 
-malloc_managed = malloc_unpooled  # managed memory is host memory here anyway
+def malloc_managed(size: int) -> MemoryPointer:
+    """Memory that every device may touch."""
+    return MemoryPointer(ManagedMemory(size), 0)

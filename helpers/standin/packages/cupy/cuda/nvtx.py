@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+available = True
 
-def _ignore(*args) -> None:
+
+def _ignore(*args) -> int:
     """Accepted and of no effect."""
+    return 0
 
 
-Mark = MarkC = RangePush = RangePushC = RangePop = _ignore
+Mark = MarkC = RangePush = RangePushC = RangePop = RangeStart = RangeEnd = _ignore

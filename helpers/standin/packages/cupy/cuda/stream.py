@@ -9,20 +9,62 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
-from cupy.cuda import runtime
+from cupy.cuda._state import CUDARuntimeError, getDevice
+from helpers.standin import not_covered
 
 _local = threading.local()
 _numbers = itertools.count(1)
+_by_pointer: weakref.WeakValueDictionary[int, Stream] = weakref.WeakValueDictionary()
+# The captures of graphs in progress, each alive as long as its stream.
+captures: weakref.WeakSet[_Capture] = weakref.WeakSet()
 
 
 class _Capture:
-    """The work captured so far, the stream that began, and those that joined by its events."""
+    """The work captured so far, and how it depends on itself.
+
+    ``tips`` has, for each stream in the capture, the numbers of the pieces of work that its next
+    piece will wait for; ``ends`` the pieces that nothing waits for yet.
+    """
 
     def __init__(self, owner: Stream):
         self.work: list[Callable[[], None]] = []
-        self.streams = [owner]
+        self.owner = owner
+        self.tips: dict[Stream, set[int]] = {}
+        self.ends: set[int] = set()
+        self.valid = True
+        captures.add(self)
+        self.join(owner, set())
+
+    def join(self, stream: Stream, tips: set[int]) -> None:
+        """Work of ``stream`` from now on belongs to the capture and waits for ``tips``."""
+        stream._capture = self
+        self.tips[stream] = self.tips.get(stream, set()) | tips
+
+    def add(self, stream: Stream, work: list[Callable[[], None]]) -> None:
+        if not self.valid:
+            raise CUDARuntimeError(901)
+        number = len(self.work)
+        self.work += work
+        self.ends = (self.ends - self.tips[stream]) | {number}
+        self.tips[stream] = {number}
+
+    def fail(self, status: int) -> CUDARuntimeError:
+        """The error ``status``, after which the capture is of no use."""
+        self.valid = False
+        return CUDARuntimeError(status)
+
+    def close(self) -> None:
+        """Give all streams back; CUDARuntimeError where the capture cannot become a graph."""
+        captures.remove(self)
+        for stream in self.tips:
+            stream._capture = None
+        if not self.valid:
+            raise CUDARuntimeError(901)
+        if self.ends - self.tips[self.owner]:
+            raise CUDARuntimeError(904)
 
 
 class Graph:
@@ -43,7 +85,7 @@ class Graph:
     def launch(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
         if current._capture is not None:  # a graph launched inside a capture becomes part of it
-            current._capture.work.extend(self._work)
+            current._capture.add(current, self._work)
             return
         for work in self._work:
             work()
@@ -51,35 +93,57 @@ class Graph:
     def upload(self, stream=None) -> None:
         """Nothing to prepare."""
 
+    def debug_dot_str(self, flags=0) -> str:
+        raise not_covered("cupy.cuda.Graph.debug_dot_str")
+
 
 class Event:
-    """A moment on the host's clock."""
+    """A moment on the host's clock; it belongs to the device that is current when it is made."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         if interprocess and not disable_timing:
             raise ValueError("Timing must be disabled for interprocess events")
         self.ptr = next(_numbers)
+        self._device_id = getDevice()
         self._timed = not disable_timing
         self._time: float | None = None
         self._capture: _Capture | None = None
+        self._tips: set[int] = set()
 
-    done = True
+    @property
+    def done(self) -> bool:
+        """True, and False in a capture, where asking is an error that spoils the capture."""
+        return not _spoiled(self._capture)
 
     def record(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
+        of = getDevice() if current.device_id == -1 else current.device_id
+        if of != self._device_id:
+            raise CUDARuntimeError(400)
         self._capture = current._capture
-        self._time = None if self._capture is not None else time.perf_counter()
+        self._time = time.perf_counter() if self._capture is None else None
+        self._tips = set() if self._capture is None else set(self._capture.tips[current])
 
     def synchronize(self) -> None:
-        if self._capture is not None:
-            raise runtime.CUDARuntimeError(900)
+        if _spoiled(self._capture):
+            raise CUDARuntimeError(907)
+
+
+def _spoiled(capture: _Capture | None) -> bool:
+    """Whether ``capture`` is in progress; if so it is lost, for a device was waited for."""
+    if capture is not None and capture in captures:
+        capture.valid = False
+        return True
+    return False
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
-    """Milliseconds between two recorded events, by the host's clock."""
+    """Milliseconds between two recorded events of one device, by the host's clock."""
+    if start_event._device_id != end_event._device_id:
+        raise CUDARuntimeError(400)
     for event in (start_event, end_event):
         if not event._timed or event._time is None:
-            raise runtime.CUDARuntimeError(400)
+            raise CUDARuntimeError(400)
     return (end_event._time - start_event._time) * 1e3
 
 
@@ -96,7 +160,8 @@ class Stream:
         if null or ptds:
             self.ptr, self.device_id = 0 if null else 2, -1
         else:
-            self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), runtime.getDevice()
+            self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
+        _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
         self.priority = priority or 0
         self._capture: _Capture | None = None
@@ -110,8 +175,16 @@ class Stream:
     def __repr__(self) -> str:
         return f"<Stream {self.ptr} (device {self.device_id})>"
 
+    @classmethod
+    def from_external(cls, obj):
+        raise not_covered("cupy.cuda.Stream.from_external")
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Version and pointer, for libraries that take any stream."""
+        return 0, self.ptr
+
     def _check_device(self) -> int:
-        current = runtime.getDevice()
+        current = getDevice()
         if self.device_id not in (-1, current):
             raise RuntimeError(
                 f"The device that the stream is created on ({self.device_id}) does not match with "
@@ -121,27 +194,33 @@ class Stream:
 
     def __enter__(self):
         device = self._check_device()
-        _stack().append((device, get_current_stream(device)))
+        _entered(device).append(self)
+        _local.__dict__.setdefault("devices", []).append(device)
         _currents()[device] = self
         return self
 
     def __exit__(self, *args) -> None:
-        device, before = _stack().pop()
-        _currents()[device] = before
+        device = _local.devices.pop()
+        _entered(device).pop()
+        # Not what `use` made current since: `with` goes back to the `with` around it, as in CuPy.
+        _currents()[device] = _entered(device)[-1] if _entered(device) else Stream.null
 
     def use(self):
         _currents()[self._check_device()] = self
         return self
 
-    done = True
+    @property
+    def done(self) -> bool:
+        """True, and False in a capture, where asking is an error that spoils the capture."""
+        return not _spoiled(self._capture)
 
     def synchronize(self) -> None:
-        if self._capture is not None:
-            raise runtime.CUDARuntimeError(900)
+        if _spoiled(self._capture):
+            raise CUDARuntimeError(900)
 
     def add_callback(self, callback, arg) -> None:
-        if self._capture is not None:
-            raise runtime.CUDARuntimeError(900)
+        if _spoiled(self._capture):
+            raise CUDARuntimeError(900)
         callback(self, 0, arg)
 
     def launch_host_func(self, callback, arg) -> None:
@@ -154,26 +233,41 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Order is kept anyway; waiting for a capturing stream's event joins its capture."""
-        if event._capture is not None and self._capture is None:
-            self._capture = event._capture
-            event._capture.streams.append(self)
+        theirs = event._capture
+        if theirs is not None and theirs not in captures:
+            theirs = None  # that capture is over
+        if self._capture is not None and theirs is not self._capture:
+            if theirs is not None:
+                raise self._capture.fail(902)
+            if event._time is not None:
+                raise self._capture.fail(905)
+        elif theirs is not None:
+            theirs.join(self, event._tips)
 
     def begin_capture(self, mode=None) -> None:
         if self.ptr in (0, 1):
             raise RuntimeError("cannot capture on the default (legacy) stream")
         if self._capture is not None:
-            raise runtime.CUDARuntimeError(1)
-        self._capture = _Capture(self)
+            raise self._capture.fail(401)
+        _Capture(self)
 
     def end_capture(self) -> Graph:
         capture = self._capture
-        if capture is None or capture.streams[0] is not self:
-            raise runtime.CUDARuntimeError(1)
-        for stream in capture.streams:
-            stream._capture = None
+        if capture is None:
+            raise CUDARuntimeError(401)
+        if capture.owner is not self:
+            raise capture.fail(903)
+        capture.close()
         return Graph._from_work(capture.work)
 
     def is_capturing(self) -> bool:
+        """Whether work becomes part of a graph; RuntimeError where an error spoiled the capture."""
+        if _awaited_by(self) is not None:
+            raise CUDARuntimeError(906)
+        if self._capture is not None and not self._capture.valid:
+            raise RuntimeError(
+                "the stream was capturing, but an error has invalidated the capture sequence"
+            )
         return self._capture is not None
 
 
@@ -185,20 +279,44 @@ def _currents() -> dict[int, Stream]:
     return _local.__dict__.setdefault("current", {})
 
 
-def _stack() -> list[tuple[int, Stream]]:
-    return _local.__dict__.setdefault("stack", [])
+def _entered(device: int) -> list[Stream]:
+    """The streams of a device's open ``with`` blocks, the innermost last."""
+    return _local.__dict__.setdefault("entered", {}).setdefault(device, [])
 
 
 def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
-    device = runtime.getDevice() if device_id < 0 else device_id
+    device = getDevice() if device_id < 0 else device_id
     return _currents().get(device, Stream.null)
+
+
+def _awaited_by(stream: Stream) -> _Capture | None:
+    """The capture that forbids work on ``stream``: the null stream waits for blocking streams."""
+    for capture in captures if stream.ptr == 0 else ():
+        if not all(other.is_non_blocking for other in capture.tips):
+            return capture
+    return None
+
+
+def by_pointer(ptr: int) -> Stream:
+    """The stream with that ``ptr``; CUDARuntimeError (invalid resource handle) without one."""
+    try:
+        return _by_pointer[ptr]
+    except KeyError:
+        raise CUDARuntimeError(400) from None
+
+
+def synchronize_device() -> None:
+    """Nothing is ever pending; while a graph is captured, an error that spoils the capture."""
+    for capture in list(captures):
+        capture.valid = False
+    if captures:
+        raise CUDARuntimeError(900)
 
 
 def capturing() -> bool:
     """True when the current stream is capturing a graph."""
-    current = _local.__dict__.get("current")
-    return bool(current) and get_current_stream()._capture is not None
+    return bool(captures) and get_current_stream()._capture is not None
 
 
 def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
@@ -206,17 +324,28 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
 
     Everything that changes an array's contents ends here.
     """
-    if stream is None and not _local.__dict__.get("current"):
-        work()  # no stream was ever made current: the null stream, which cannot capture
-        return
-    capture = (get_current_stream() if stream is None else stream)._capture
-    if capture is None:
+    if not captures:
         work()
-    else:
-        capture.work.append(work)
+        return
+    stream = get_current_stream() if stream is None else stream
+    if stream._capture is not None:
+        stream._capture.add(stream, [work])
+        return
+    capture = _awaited_by(stream)
+    if capture is not None:
+        raise capture.fail(906)
+    work()
 
 
-def refuse_while_capturing() -> None:
-    """Raise what CUDA raises for an operation that has to wait for the device in a capture."""
+def refuse_while_capturing(what: str = "D2H transfers", stream: Stream | None = None) -> None:
+    """RuntimeError, as CuPy's, for a transfer on ``stream`` (default: the current one)."""
+    if capturing() if stream is None else stream._capture is not None:
+        raise RuntimeError(f"the current stream is capturing, so {what} are disallowed")
+
+
+def refuse_library_while_capturing(library: str) -> None:
+    """NotImplementedError, as CuPy's, for a call of NVIDIA's ``library`` in a capture."""
     if capturing():
-        raise runtime.CUDARuntimeError(900)
+        raise NotImplementedError(
+            f"calling {library} API during stream capture is currently unsupported"
+        )

@@ -1,0 +1,110 @@
+// What is known of the threads that can wait for each other (fibers.h). Part of runtime.cpp.
+#pragma once
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "faults.h"
+#include "memory.h"
+#include "shared.h"
+#include "runtime.h"
+
+double standin_spin_limit = 20;  // seconds
+
+namespace {
+
+// Saving and resuming a fiber's context. GCC's built-in pair does in a few instructions what setjmp
+// and longjmp do with a call: a quarter off the time of a kernel that is all barriers.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+typedef void *Context[5];
+#define SAVE(context) __builtin_setjmp(context)
+#define RESUME(context) __builtin_longjmp(context, 1)
+#else
+typedef jmp_buf Context;
+#define SAVE(context) _setjmp(context)
+#define RESUME(context) _longjmp(context, 1)
+#endif
+
+enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, AT_MASK, SPINS, RETURNED };
+
+const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
+const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
+
+const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
+
+struct Block {
+    int arrived, predicates, result, line;  // at the block's barrier
+    int returned, spinning;
+};
+
+const StandinKernel *kernel;
+void **arguments;
+size_t dynamic_bytes;
+unsigned block_count, block_threads, block_warps;  // blocks that are resident, and their size
+unsigned current;                                  // fiber: block * block_threads + thread
+unsigned current_block;                            // which resident block the current fiber is of
+unsigned grid_arrived, grid_returned;
+double progress_time;  // when a thread last did something other than spin
+unsigned spins;
+
+// One entry a fiber. The stacks are kept from launch to launch.
+unsigned fiber_capacity;
+char **stacks;
+Context *contexts;
+bool *started;
+unsigned char *states;
+int *lines;          // where it waits
+uint3 *coordinates;  // threadIdx
+// One entry a block, and one a warp.
+Block *blocks;
+StandinWarp *warps;
+
+template <class T>
+void grow(T *&array, size_t count) {
+    array = (T *)realloc((void *)array, count * sizeof(T));
+    if (!array) standin_fail(STANDIN_REFUSED, "there is no memory for its threads");
+}
+
+void reserve_fibers(unsigned count) {
+    if (count <= fiber_capacity) return;
+    unsigned more = count - fiber_capacity;
+    char *memory = (char *)mmap(nullptr, more * STACK, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        standin_fail(STANDIN_REFUSED, "there is no memory for the stacks of %u threads", count);
+    grow(stacks, count);
+    grow(contexts, count);
+    grow(started, count);
+    grow(states, count);
+    grow(lines, count);
+    grow(coordinates, count);
+    for (unsigned i = 0; i < more; ++i) {
+        unsigned fiber = fiber_capacity + i;
+        stacks[fiber] = memory + i * STACK;
+        started[fiber] = false;
+        if (fiber < FENCED_STACKS) mprotect(stacks[fiber], page_size(), PROT_NONE);
+    }
+    fiber_capacity = count;
+}
+
+const char *describe_address(const char *address) {
+    for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
+        if (address >= stacks[i] && address < stacks[i] + page_size())
+            return "more local memory than the stand-in gives a thread (about 100 KiB)";
+    if (address < (const char *)4096) return "an access through a null pointer";
+    return "";
+}
+
+void enter_block(unsigned next) {
+    if (next == current_block) return;
+    current_block = next;
+    unsigned x = standin_here.grid_size.x, y = standin_here.grid_size.y;
+    standin_here.block = {next % x, next / x % y, next / x / y};
+    frames.enter(next);
+}
+
+}  // namespace

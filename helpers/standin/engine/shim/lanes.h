@@ -1,0 +1,174 @@
+// cooperative_groups: any lanes of a warp as a group, what groups compute together, and copies.
+#pragma once
+
+namespace cooperative_groups {
+
+// The lanes of a mask, ranked from the lowest.
+class coalesced_group {
+    unsigned int lanes;
+    unsigned int parts, part;
+
+    int lane_of(int rank) const { return (int)__fns(lanes, 0, rank + 1); }
+    unsigned int packed(unsigned int bits) const {  // one bit a rank
+        unsigned int result = 0, rank = 0;
+        for (unsigned int rest = lanes; rest; rest &= rest - 1, ++rank)
+            result |= (bits >> __builtin_ctz(rest) & 1) << rank;
+        return result;
+    }
+
+   public:
+    explicit coalesced_group(unsigned int mask, unsigned int parts = 1, unsigned int part = 0)
+        : lanes(mask), parts(parts), part(part) {}
+    unsigned int mask() const { return lanes; }
+    unsigned int size() const { return (unsigned int)__popc(lanes); }
+    unsigned int num_threads() const { return size(); }
+    unsigned int thread_rank() const {
+        return (unsigned int)__popc(lanes & ((1u << standin_here.index % 32) - 1));
+    }
+    unsigned int meta_group_size() const { return parts; }
+    unsigned int meta_group_rank() const { return part; }
+    void sync(int line = __builtin_LINE()) const { __syncwarp(lanes, line); }
+    template <class T>
+    T shfl(T value, int source, int line = __builtin_LINE()) const {
+        return __shfl_sync(lanes, value, lane_of(source % (int)size()), 32, line);
+    }
+    template <class T>
+    T shfl_up(T value, int delta, int line = __builtin_LINE()) const {
+        int from = (int)thread_rank() - delta;
+        return shfl(value, from < 0 ? (int)thread_rank() : from, line);
+    }
+    template <class T>
+    T shfl_down(T value, int delta, int line = __builtin_LINE()) const {
+        int from = (int)thread_rank() + delta;
+        return shfl(value, from >= (int)size() ? (int)thread_rank() : from, line);
+    }
+    int any(int predicate, int line = __builtin_LINE()) const {
+        return __any_sync(lanes, predicate, line);
+    }
+    int all(int predicate, int line = __builtin_LINE()) const {
+        return __all_sync(lanes, predicate, line);
+    }
+    unsigned int ballot(int predicate, int line = __builtin_LINE()) const {
+        return packed(__ballot_sync(lanes, predicate, line));
+    }
+    template <class T>
+    unsigned int match_any(T value, int line = __builtin_LINE()) const {
+        return packed(__match_any_sync(lanes, value, line));
+    }
+    template <class T>
+    unsigned int match_all(T value, int &all, int line = __builtin_LINE()) const {
+        return packed(__match_all_sync(lanes, value, &all, line));
+    }
+};
+inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
+    return coalesced_group(__activemask(line));
+}
+
+// A block, or lanes of a warp, when the kind is known at run time only.
+class thread_group {
+    unsigned int lanes;  // 0: the block
+
+   public:
+    thread_group(const thread_block &) : lanes(0) {}
+    thread_group(const coalesced_group &group) : lanes(group.mask()) {}
+    template <unsigned int Size, class Parent>
+    thread_group(const thread_block_tile<Size, Parent> &tile) : lanes(tile.mask()) {}
+    unsigned int size() const {
+        return lanes ? coalesced_group(lanes).size() : thread_block().size();
+    }
+    unsigned int num_threads() const { return size(); }
+    unsigned int thread_rank() const {
+        return lanes ? coalesced_group(lanes).thread_rank() : thread_block().thread_rank();
+    }
+    void sync(int line = __builtin_LINE()) const {
+        lanes ? __syncwarp(lanes, line) : thread_block().sync(line);
+    }
+};
+
+// Parts of `size` threads side by side.
+inline coalesced_group standin_part(unsigned int lanes, unsigned int rank, unsigned int threads,
+                                    unsigned int size) {
+    if (!size || size > 32 || size & (size - 1))
+        standin_fail(STANDIN_FAULT, "tiled_partition(group, %u): a tile has 1, 2, 4, 8, 16 or 32 threads",
+                     size);
+    unsigned int mask = 0, first = rank / size * size;
+    for (unsigned int i = first; i < first + size && i < threads; ++i)
+        mask |= 1u << __fns(lanes, 0, (int)i + 1);
+    return coalesced_group(mask, (threads + size - 1) / size, rank / size);
+}
+inline coalesced_group tiled_partition(const coalesced_group &group, unsigned int size) {
+    return standin_part(group.mask(), group.thread_rank(), group.size(), size);
+}
+inline thread_group tiled_partition(const thread_block &block, unsigned int size) {
+    unsigned int rest = block.size() - standin_here.index / 32 * 32;
+    return standin_part(0xffffffffu, standin_here.index % 32, rest < 32 ? rest : 32, size);
+}
+// The lanes of the group with the same label.
+template <class Group, class T>
+inline coalesced_group labeled_partition(const Group &group, T label, int line = __builtin_LINE()) {
+    return coalesced_group(__match_any_sync(group.mask(), label, line));
+}
+template <class Group>
+inline coalesced_group binary_partition(const Group &group, bool predicate,
+                                        int line = __builtin_LINE()) {
+    return labeled_partition(group, (int)predicate, line);
+}
+
+template <class T, class Operation>
+inline T reduce(const coalesced_group &group, T value, Operation operation,
+                int line = __builtin_LINE()) {
+    T result = group.shfl(value, 0, line);
+    for (unsigned int rank = 1; rank < group.size(); ++rank)
+        result = operation(result, group.shfl(value, (int)rank, line));
+    return result;
+}
+
+// What the threads up to this one (inclusive) or before it (exclusive) have, combined.
+template <class Group, class T, class Operation>
+inline T inclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
+    coalesced_group group(all.mask());
+    T result = value;
+    for (unsigned int gap = 1; gap < group.size(); gap *= 2) {
+        T left = group.shfl_up(result, (int)gap, line);
+        if (group.thread_rank() >= gap) result = operation(left, result);
+    }
+    return result;
+}
+template <class Group, class T>
+inline T inclusive_scan(const Group &group, T value, int line = __builtin_LINE()) {
+    return inclusive_scan(group, value, plus<T>(), line);
+}
+template <class Group, class T, class Operation>
+inline T exclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
+    coalesced_group group(all.mask());
+    T result = group.shfl_up(inclusive_scan(group, value, operation, line), 1, line);
+    return group.thread_rank() ? result : T();
+}
+template <class Group, class T>
+inline T exclusive_scan(const Group &group, T value, int line = __builtin_LINE()) {
+    return exclusive_scan(group, value, plus<T>(), line);
+}
+
+// Each thread of the group copies its share at once; wait() is where all have done so.
+template <class Group, class T, class U>
+inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes) {
+    size_t first = bytes * group.thread_rank() / group.size();
+    size_t end = bytes * (group.thread_rank() + 1) / group.size();
+    standin_memcpy((char *)to + first, (const char *)from + first, end - first);
+}
+// With room for `to_count` elements and `from_count` of them to copy.
+template <class Group, class T>
+inline void memcpy_async(const Group &group, T *to, size_t to_count, const T *from,
+                         size_t from_count) {
+    memcpy_async(group, to, from, sizeof(T) * (from_count < to_count ? from_count : to_count));
+}
+template <class Group>
+inline void wait(const Group &group, int line = __builtin_LINE()) {
+    group.sync(line);
+}
+template <unsigned int Stages, class Group>
+inline void wait_prior(const Group &group, int line = __builtin_LINE()) {
+    group.sync(line);
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,194 @@
+"""Functions on device arrays that are more than a row of the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from cupy._core._creation import array, asarray
+from cupy._core._dispatch import SCALARS, named, submit, unsupported
+from cupy._core._ndarray import ndarray
+from cupy._core._routines import broadcast_to, expand_dims
+from cupy._core._run import routine, run, unwrap, unwrap_call
+from cupy._core._ufunc import broadcast as common_shape
+
+
+def copyto(dst, src, casting="same_kind", where=True) -> None:
+    """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
+    if isinstance(src, ndarray):
+        source = src._array
+        fits = np.can_cast(source.dtype, dst.dtype, casting)
+    elif isinstance(src, SCALARS) or (isinstance(src, np.ndarray) and not src.ndim):
+        source = np.asarray(src)
+        weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
+        given = np.result_type(dst.dtype, src) if weak else source.dtype
+        fits = np.can_cast(given, dst.dtype, casting)
+        if weak and source.dtype.kind == "i":
+            source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
+    else:
+        raise unsupported(src)
+    if not fits:
+        raise TypeError(
+            f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
+        )
+    mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
+    target = dst._array
+    submit(lambda: np.copyto(target, source, casting="unsafe", where=mask))
+
+
+def put(a, ind, v, mode="wrap") -> None:
+    """``a.flat[ind] = v``; indices out of range wrap around by default."""
+    index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
+    target = a._array
+    submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
+
+
+def _plain(value):
+    return value if isinstance(value, np.ndarray) else unwrap(value, [])
+
+
+def _writes(function: Callable) -> Callable:
+    """NumPy's ``function``, which writes to its first argument."""
+
+    def change(array, *args, **kwargs) -> None:
+        if not isinstance(array, ndarray):
+            raise unsupported(array)
+        values, options, _ = unwrap_call(args, kwargs)
+        target = array._array
+        submit(lambda: function(target, *values, **options))
+
+    return named(change, function.__name__)
+
+
+fill_diagonal = _writes(np.fill_diagonal)
+place = _writes(np.place)
+put_along_axis = _writes(np.put_along_axis)
+putmask = _writes(np.putmask)
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
+    """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a device array."""
+
+    def on_device(line):
+        return array(func1d(array(line), *args, **kwargs))._array
+
+    return array(np.apply_along_axis(on_device, axis, arr._array))
+
+
+def apply_over_axes(func, a, axes) -> ndarray:
+    """``func(a, axis)`` for one axis after the other; each result keeps the dimensions of ``a``."""
+    result = asarray(a)
+    for axis in np.atleast_1d(axes):
+        axis = np.lib.array_utils.normalize_axis_index(int(axis), result.ndim)
+        reduced = func(result, axis)
+        if reduced.ndim == result.ndim - 1:
+            reduced = expand_dims(reduced, axis)
+        if reduced.ndim != result.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        result = reduced
+    return result
+
+
+def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
+    """``a`` on the device; ValueError where it has an infinity or NaN."""
+    result = asarray(a, dtype, order)
+    if not np.isfinite(result._host()).all():
+        raise ValueError("array must not contain Infs or NaNs")
+    return result
+
+
+def astype(x, dtype, /, *, copy=True) -> ndarray:
+    if not isinstance(x, ndarray):
+        raise TypeError(f"Input should be a CuPy array. It is a {type(x)} instead.")
+    return x.astype(dtype, copy=copy)
+
+
+def asfarray(a, dtype=float) -> ndarray:
+    """``a`` on the device, in a floating-point type."""
+    return asarray(a, dtype if np.issubdtype(dtype, np.inexact) else float)
+
+
+def piecewise(x: ndarray, condlist, funclist) -> ndarray:
+    """The values of ``funclist`` where the conditions of ``condlist`` hold; of the others the last.
+
+    NotImplementedError for callables, as in CuPy.
+    """
+    if any(callable(value) for value in funclist):
+        raise NotImplementedError("Callable functions are not supported currently")
+    conditions = [condlist] if np.isscalar(condlist) else list(condlist)
+    if len(funclist) - len(conditions) not in (0, 1):
+        n = len(conditions)
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    default = funclist[-1] if len(funclist) > len(conditions) else 0
+
+    def fill(x, conditions, values, default):
+        result = np.full(x.shape, default, x.dtype)
+        for condition, value in zip(conditions, values, strict=False):
+            np.copyto(result, value, casting="unsafe", where=condition)
+        return result
+
+    return routine(fill, x, conditions, list(funclist), default)
+
+
+def select(condlist, choicelist, default=0) -> ndarray:
+    """Of the arrays of ``choicelist`` the first whose condition holds, else the number ``default``.
+
+    TypeError unless the choices are device arrays, ValueError unless the conditions are boolean.
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not np.isscalar(default):
+        raise TypeError("default only accepts scalar values")
+    for i, (condition, choice) in enumerate(zip(condlist, choicelist, strict=True)):
+        if not isinstance(choice, ndarray):
+            raise TypeError("choicelist only accepts lists of cupy ndarrays")
+        if condition.dtype != bool:
+            raise ValueError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    return routine(np.select, list(condlist), list(choicelist), default)
+
+
+class _Concatenator:
+    """``cupy.r_`` and ``cupy.c_``: arrays and numbers between brackets, joined."""
+
+    def __init__(self, joiner):
+        self._joiner = joiner
+
+    def __getitem__(self, key):
+        entries = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(entry, (slice, str)) for entry in entries):
+            raise NotImplementedError("slices and directives in cupy.r_ and cupy.c_")
+        values, _, sources = unwrap_call(entries, {})
+        return run(lambda: self._joiner[values], sources)
+
+    def __len__(self) -> int:
+        return 0
+
+
+r_, c_ = _Concatenator(np.r_), _Concatenator(np.c_)
+
+
+class broadcast:
+    """Arrays broadcast against each other: ``values``, their ``shape``, ``nd`` and ``size``."""
+
+    def __init__(self, *arrays):
+        shapes = [np.shape(a._array if isinstance(a, ndarray) else a) for a in arrays]
+        self.shape = common_shape(shapes)
+        self.nd, self.size = len(self.shape), math.prod(self.shape)
+        self.values = [broadcast_to(a, self.shape) if isinstance(a, ndarray) else a for a in arrays]
+
+
+def require(a, dtype=None, requirements=None) -> ndarray:
+    """``a`` on the device, in the order and with memory of its own as ``requirements`` say."""
+    possible = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F"}
+    possible |= {"FORTRAN": "F", "O": "O", "OWNDATA": "O"}
+    try:
+        wanted = {possible[text.upper()] for text in requirements or ()}
+    except KeyError as error:
+        raise ValueError(f"Incorrect flag {error} in requirements") from None
+    if {"C", "F"} <= wanted:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    result = asarray(a, dtype, order)
+    return result.copy(order) if "O" in wanted and result.base is not None else result

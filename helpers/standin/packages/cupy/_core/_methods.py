@@ -1,0 +1,171 @@
+"""Methods of an array that give a view of it, or a copy in another shape, order or type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cupy._core._dispatch import check_dtype, extends, submit
+from cupy._core._ndarray import allocate_like, ndarray, place
+from cupy._core._protocols import as_device
+from cupy._core._run import routine, run
+from cupy.cuda.stream import refuse_while_capturing
+
+
+@extends(ndarray)
+class Views:
+    """The same memory, seen in another way."""
+
+    T = property(lambda self: self.transpose())
+
+    @property
+    def mT(self):
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self):
+        return self._view(self._array.real) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self):
+        if self.dtype.kind == "c":
+            return self._view(self._array.imag)
+        return place(np.zeros(self.shape, self.dtype))
+
+    @imag.setter
+    def imag(self, value) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("cupy.ndarray does not have imaginary part to set")
+        self.imag[...] = value
+
+    def view(self, dtype=None, type=None):
+        if dtype is None:
+            return self._view(self._array.view())
+        return self._view(self._array.view(check_dtype(dtype)))
+
+    def reshape(self, *shape, order="C", copy=None):
+        shape = shape[0] if len(shape) == 1 else shape
+        if order not in ("C", "F", "A", "c", "f", "a"):
+            raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
+        return _view_of(self, lambda a: a.reshape(shape, order=order), copy)
+
+    def ravel(self, order="C"):
+        return _view_of(self, lambda a: a.ravel(order))
+
+    def transpose(self, *axes):
+        axes = axes[0] if len(axes) == 1 else axes or None
+        return _view_of(self, lambda a: a.transpose(axes))
+
+    def swapaxes(self, axis1, axis2):
+        return _view_of(self, lambda a: a.swapaxes(axis1, axis2))
+
+    def squeeze(self, axis=None):
+        return _view_of(self, lambda a: a.squeeze(axis))
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        def diagonal(a):
+            view = a.diagonal(offset, axis1, axis2)
+            view.flags.writeable = True  # NumPy's is read-only, CuPy's is not
+            return view
+
+        return _view_of(self, diagonal)
+
+
+def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:
+    """``function`` of the NumPy array: a view where NumPy gives one, else a new array."""
+    result = function(source._array)
+    if result.base is source._array.base or result.base is source._array:
+        view = source._view(result)
+        return view.copy() if copy else view
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return run(lambda: function(source._array))
+
+
+@extends(ndarray)
+class Copies:
+    """New arrays from an array, and what writes all of it."""
+
+    def _write(self, value) -> None:
+        submit(lambda: np.copyto(self._array, value(), casting="unsafe"))
+
+    def copy(self, order="C"):
+        """A copy on the current device."""
+        return self.astype(self.dtype, order)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        with self.device:
+            return self.copy()
+
+    def flatten(self, order="C"):
+        return self.copy(order).ravel(order) if order in "CF" else self.ravel(order).copy()
+
+    def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+        if casting is not None:
+            raise TypeError("casting is not supported yet")
+        if subok is not None:
+            raise TypeError("subok is not supported yet")
+        dtype = check_dtype(dtype)
+        order = "K" if order is None else order
+        flags = self._array.flags
+        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(order.upper(), True)
+        if not copy and dtype == self.dtype and fits:
+            return self
+        result = allocate_like(self._array, dtype, order)
+        result._write(lambda: self._array)
+        return result
+
+    def byteswap(self, inplace=False):
+        if not inplace:
+            return routine(np.ndarray.byteswap, self)
+        submit(lambda: self._array.byteswap(inplace=True))
+        return self
+
+    def fill(self, value) -> None:
+        value = as_device(value)
+        if isinstance(value, ndarray):
+            if value.shape != ():
+                raise ValueError("non-scalar cupy.ndarray cannot be used for fill")
+            self._write(lambda: value._array)
+            return
+        value = np.asarray(value, dtype=self.dtype)
+        if value.shape != ():
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        self._write(lambda: value)
+
+    def set(self, arr: np.ndarray, stream=None) -> None:
+        """Copy a NumPy array of the same dtype and shape to the device."""
+        if not isinstance(arr, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+        if self.dtype != arr.dtype:
+            raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
+        if self.shape != arr.shape:
+            raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
+        if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
+            raise RuntimeError("Cannot set to non-contiguous array")
+        refuse_while_capturing("H2D transfers", stream)
+        self._write(lambda: arr)
+
+    def sort(self, axis=-1, kind=None) -> None:
+        if kind is not None and kind != "stable":
+            raise ValueError("kind can only be None or 'stable'")
+        if self.ndim == 0:
+            raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+        self._check_sortable()
+        submit(lambda: self._array.sort(axis, kind="stable"))
+
+    def _check_sortable(self) -> None:
+        if not self._array.flags.c_contiguous:
+            raise NotImplementedError("Sorting non-contiguous array is not supported.")
+
+    def partition(self, kth, axis=-1) -> None:
+        self._check_sortable()
+        submit(lambda: self._array.partition(kth, axis))

@@ -1,0 +1,12 @@
+"""Random kernels, run on the stand-in and compared with NumPy, or broken on purpose.
+
+``python -m tests.fuzz --cases 10000`` is the long run; ``make test`` has a short one.
+"""
+
+import os
+
+os.environ["CUPY_STANDIN"] = "always"
+
+import helpers.standin  # noqa: E402
+
+helpers.standin.install()

@@ -1,0 +1,137 @@
+"""Numbers with a fraction that become integers: as a GPU does it, or an error.
+
+PTX's cvt.rzi clamps to the integer's range and turns a NaN into 0 (PTX ISA, "cvt"). NVRTC converts
+to an integer of 8 or 16 bits by way of one of 32, of which it keeps the low bits.
+"""
+
+import cupy as cp
+import numpy as np
+import pytest
+
+from helpers.standin.engine.casts import translate_text
+
+VALUES = [0.7, -0.7, 41.9, -41.9, 300.5, -300.5, 70000.5, 3e9, -3e9, 1e19, -1e19, 1e38, -1e38,
+          np.inf, -np.inf, np.nan, 2147483648.0, 4294967296.0]  # fmt: skip
+TYPES = {
+    "signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2", "int": "i4",
+    "unsigned int": "u4", "long long": "i8", "unsigned long long": "u8", "long": "i8",
+    "size_t": "u8",
+}  # fmt: skip
+
+
+def clamped(x, dtype):
+    """With exact integers of Python's; the low bits of 32 for the short types."""
+    wide = np.dtype(dtype if np.dtype(dtype).itemsize == 8 else np.dtype(dtype).kind + "4")
+    info = np.iinfo(wide)
+    exact = [
+        0 if np.isnan(v) else info.max if v == np.inf else info.min if v == -np.inf
+        else min(max(int(v), info.min), info.max) for v in map(float, x)
+    ]  # fmt: skip
+    return np.array(exact, wide).astype(dtype)
+
+
+@pytest.mark.parametrize("real, dtype", [("float", "f4"), ("double", "f8")])
+@pytest.mark.parametrize("form", ["({})x[i]", "static_cast<{}>(x[i])", "({})(x[i] * ({})1)"])
+def test_casts_saturate(real, dtype, form):
+    x = np.array(VALUES, dtype)
+    parameters = ", ".join(f"{kind} *o{n}" for n, kind in enumerate(TYPES))
+    form = form.replace("({})1", f"({real})1")
+    body = "".join(f"o{n}[i] = {form.format(kind)};\n" for n, kind in enumerate(TYPES))
+    source = f"""extern "C" __global__ void k(const {real} *x, {parameters}) {{
+    int i = threadIdx.x;
+    {body}}}"""
+    out = [cp.zeros(x.size, t) for t in TYPES.values()]
+    cp.RawKernel(source, "k")((1,), (x.size,), (cp.asarray(x), *out))
+    for o, (kind, integer) in zip(out, TYPES.items(), strict=True):
+        np.testing.assert_array_equal(o.get(), clamped(x, integer), err_msg=kind)
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_intrinsics_saturate(real):
+    x = np.array(
+        [v + s for v in VALUES for s in (0, 0.5, -0.25)], "f4" if real == "float" else "f8"
+    )
+    ways = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
+    to = {"int": "i4", "uint": "u4", "ll": "i8", "ull": "u8"}
+    names = {"uint": "unsigned", "ll": "long long", "ull": "unsigned long long", "int": "int"}
+    cases = [(f"__{real}2{name}_{way}", name, way) for name in to for way in ways]
+    parameters = ", ".join(f"{names[name]} *o{n}" for n, (_, name, _) in enumerate(cases))
+    body = "".join(f"o{n}[i] = {call}(x[i]);\n" for n, (call, _, _) in enumerate(cases))
+    source = f"""extern "C" __global__ void k(const {real} *x, {parameters}) {{
+    int i = threadIdx.x;
+    {body}}}"""
+    out = [cp.zeros(x.size, to[name]) for _, name, _ in cases]
+    cp.RawKernel(source, "k")((1,), (x.size,), (cp.asarray(x), *out))
+    for o, (call, name, way) in zip(out, cases, strict=True):
+        np.testing.assert_array_equal(o.get(), clamped(ways[way](x), to[name]), err_msg=call)
+
+
+@pytest.mark.parametrize(
+    "statement", ["int y = x[0]; o[0] = y;", "o[0] = x[0];", "o[(T)x[0]] = 1;"]
+)
+def test_what_is_no_cast_is_an_error_out_of_range(statement):
+    source = f"""typedef int T;
+extern "C" __global__ void k(const float *x, int *o) {{
+    {statement}
+}}"""
+    kernel, out = cp.RawKernel(source, "k"), cp.zeros(3, "i4")
+    kernel((1,), (1,), (cp.ones(2, "f4"), out))
+    assert out.get().any()
+    for value in (3e9, np.nan):
+        with pytest.raises(RuntimeError, match=r"line 3: the 'float' .*beyond the range of .*cast"):
+            kernel((1,), (1,), (cp.full(2, value, "f4"), out))
+    cp.zeros(3).get()  # and the session goes on
+
+
+def test_casts_in_elementwise_kernels():
+    x = cp.array([np.nan, -1e20, 2.7, 1e20])
+    kernel = cp.ElementwiseKernel("float64 x", "int32 y", "y = (int)x /* (int)x */", "saturate")
+    assert kernel(x).get().tolist() == [0, -(2**31), 2, 2**31 - 1]
+
+
+FITS = "standin_fits<int>"
+TEXTS = {
+    "(int)x * 3": f"(int){FITS}(x) * 3",
+    "-(int)-x": f"-(int){FITS}(-x)",
+    "(float)(int)a.b[3](2)->c + 1": f"(float)(int){FITS}(a.b[3](2)->c) + 1",
+    "(int)(float)x": f"(int){FITS}((float)x)",
+    "(int)(T)x": f"(int){FITS}((T)x)",
+    "(int)f<float>(x)": f"(int){FITS}(f<float>(x))",
+    "return (int)1.5e-3f;": f"return (int){FITS}(1.5e-3f);",
+    "y = int(a < b ? a : b);": f"y = int({FITS}(a < b ? a : b));",
+    "#define F(x) (int)x\n(y)": f"#define F(x) (int){FITS}(x)\n(y)",
+    "(int)a ? (int)b : (int)c": f"(int){FITS}(a) ? (int){FITS}(b) : (int){FITS}(c)",
+    '(int)(")"[0])': f'(int){FITS}((")"[0]))',
+}
+UNTOUCHED = [
+    "void f(int);", "sizeof(int) * x", "int (*p)(int) = g;", "auto l = [](int) { return 1; };",
+    "operator int() const", "int (x); int(y) + 1;", '"(int)x"', "std::f<void(int)>(x)",
+    "(int *)p", "static_cast<float>(x)", "(int)sizeof x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_cast_takes(text):
+    assert translate_text(text) == TEXTS[text]
+
+
+@pytest.mark.parametrize("text", UNTOUCHED)
+def test_what_is_no_cast(text):
+    assert translate_text(text) == text
+
+
+def test_casts_of_what_is_no_number():
+    """Pointers, arrays, bit-fields, enumerations, constants that size an array."""
+    source = """
+struct S { unsigned a : 3, b : 5; };
+enum class E { one = 1, two };
+extern "C" __global__ void k(long long *o) {
+    S s = {5, 17};
+    int sized[(int)2.9f] = {7, 8}, *p = sized;
+    o[0] = (int)s.b; o[1] = (int)E::two; o[2] = sizeof(sized);
+    o[3] = (size_t)p == (size_t)sized; o[4] = (long long)*p++; o[5] = (int)'a';
+    o[6] = (int)threadIdx.x + (unsigned)blockDim.x; o[7] = (int)true;
+}"""
+    out = cp.zeros(8, "i8")
+    cp.RawKernel(source, "k")((1,), (1,), (out,))
+    assert out.get().tolist() == [17, 2, 8, 1, 7, 97, 1, 1]

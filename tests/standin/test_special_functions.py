@@ -1,0 +1,121 @@
+"""Functions of CUDA that the C library lacks."""
+
+import math
+from statistics import NormalDist
+
+import cupy as cp
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(45)
+UNIT = np.concatenate([RNG.random(60), [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]])
+
+
+def evaluate(text, x, ctype="double", result=None):
+    x = np.asarray(x, "f8" if ctype == "double" else "f4")
+    out = cp.zeros(x.size, result or x.dtype)
+    name = {"i4": "int", "u4": "unsigned"}.get(result, ctype)
+    source = f"""extern "C" __global__ void k(const {ctype} *in, {name} *out) {{
+    {ctype} x = in[threadIdx.x];
+    out[threadIdx.x] = {text};
+}}"""
+    cp.RawKernel(source, "k")((1,), (x.size,), (cp.asarray(x), out))
+    return out.get()
+
+
+def inverse(p):
+    """Of the normal distribution, for every p that a float64 can be."""
+    if p in (0, 1):
+        return math.copysign(math.inf, p - 0.5)
+    return NormalDist().inv_cdf(p)
+
+
+def test_inverse_normal_distribution():
+    want = np.array([inverse(p) for p in UNIT])
+    np.testing.assert_allclose(evaluate("normcdfinv(x)", UNIT), want, rtol=1e-13, atol=1e-15)
+    single = UNIT.astype("f4")
+    want = np.array([inverse(float(p)) for p in single])
+    np.testing.assert_allclose(evaluate("normcdfinvf(x)", single, "float"), want, rtol=1e-6)
+    np.testing.assert_allclose(evaluate("normcdfinv(x)", single, "float"), want, rtol=1e-6)
+
+
+def test_inverse_error_functions():
+    """There and back by Python's erf and erfc, which are the C library's."""
+    x = np.concatenate([2 * UNIT - 1, [0.0, 1e-200, -1e-10]])
+    back = np.array([math.erf(v) for v in evaluate("erfinv(x)", x)])
+    np.testing.assert_allclose(back, x, rtol=4e-15, atol=1e-300)
+    y = np.concatenate([UNIT, 2 - UNIT])
+    got = evaluate("erfcinv(x)", y)
+    back = np.array([math.erfc(v) for v in got])
+    np.testing.assert_allclose(back, y, rtol=1e-12)
+    want = evaluate("erfcinv(x)", y.astype("f4").astype("f8"))
+    np.testing.assert_allclose(evaluate("erfcinvf(x)", y, "float"), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text, x, want",
+    [
+        ("erfinv(x)", [1, -1, 0, 1.5, np.nan], [np.inf, -np.inf, 0, np.nan, np.nan]),
+        ("erfcinv(x)", [0, 2, 1, -0.5, 3], [np.inf, -np.inf, 0, np.nan, np.nan]),
+        ("normcdfinv(x)", [0, 1, 0.5, 2], [-np.inf, np.inf, 0, np.nan]),
+        ("sinpi(x)", [np.inf, np.nan, 1e300], [np.nan, np.nan, 0]),
+    ],
+)
+def test_ends(text, x, want):
+    """The special values of the CUDA Math API's reference."""
+    np.testing.assert_array_equal(evaluate(text, x), want)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_modified_bessel_functions(order):
+    """By their integral over an angle: (1/pi) int exp(x cos t) cos(order t) dt."""
+    x = RNG.uniform(-20, 20, 40)
+    t = (np.arange(2000) + 0.5) / 2000 * np.pi
+    want = (np.exp(x[:, None] * np.cos(t)) * np.cos(order * t)).mean(axis=1)
+    np.testing.assert_allclose(evaluate(f"cyl_bessel_i{order}(x)", x), want, rtol=1e-11)
+    got = evaluate(f"cyl_bessel_i{order}f(x)", x, "float")
+    np.testing.assert_allclose(got, want, rtol=3e-5)
+
+
+def test_lengths():
+    x = RNG.uniform(-3, 3, 30)
+    three, four = np.sqrt(x**2 + 8), np.sqrt(x**2 + 24)
+    pair = "([&] {{ double a[] = {{x, 2, -2}}; return {}(3, a); }})()"
+    np.testing.assert_allclose(evaluate("norm4d(x, 2.0, -2.0, 4.0)", x), four, rtol=1e-14)
+    np.testing.assert_allclose(evaluate("rnorm4d(x, 2.0, -2.0, 4.0)", x), 1 / four, rtol=1e-14)
+    np.testing.assert_allclose(evaluate("rnorm3d(x, 2.0, -2.0)", x), 1 / three, rtol=1e-14)
+    np.testing.assert_allclose(evaluate(pair.format("norm"), x), three, rtol=1e-14)
+    np.testing.assert_allclose(evaluate(pair.format("rnorm"), x), 1 / three, rtol=1e-14)
+    np.testing.assert_allclose(evaluate("norm4df(x, 2, -2, 4)", x, "float"), four, rtol=1e-6)
+
+
+INTEGERS = [
+    ("__hadd(-3, 2147483647)", (2**31 - 4) // 2), ("__rhadd(-4, 1)", -1), ("__hadd(-4, 1)", -2),
+    ("(int)__uhadd(4294967295u, 3u)", 2**31 + 1 - 2**32), ("(int)__urhadd(4u, 5u)", 5),
+    ("(int)__usad(3u, 5u, 7u)", 9), ("(int)__funnelshift_lc(7u, 9u, 40u)", 7),
+    ("(int)__funnelshift_rc(7u, 9u, 32u)", 9), ("(int)__funnelshift_lc(1u << 31, 1u, 1u)", 3),
+    ("__dp4a(0x7f80ff02, 0x02ff0305, 100)", 100 + 127 * 2 + 128 - 3 + 10),
+    ("(int)__dp4a(0x7f80ff02u, 0x02ff0305u, 100u)", 100 + 127 * 2 + 128 * 255 + 255 * 3 + 10),
+    ("(int)__fns(0x00f0u, 0, 3)", 6), ("(int)__fns(0x00f0u, 31, -2)", 6),
+    ("(int)__fns(0x00f0u, 8, 1)", -1), ("(int)__fns(0x00f0u, 5, 0)", 5),
+    ("isnan(nan(\"\")) && isnan(nanf(\"1\"))", 1),
+]  # fmt: skip
+
+
+def test_integers():
+    stores = "\n".join(f"out[{i}] = {text};" for i, (text, _) in enumerate(INTEGERS))
+    out = cp.zeros(len(INTEGERS), "i4")
+    cp.RawKernel(f'extern "C" __global__ void k(int *out) {{\n{stores}\n}}', "k")(
+        (1,), (1,), (out,)
+    )
+    got = out.get().tolist()
+    wrong = {t: g for (t, want), g in zip(INTEGERS, got, strict=True) if g != want}
+    assert not wrong
+
+
+def test_remainder_with_quotient():
+    x = RNG.uniform(-20, 20, 30)
+    text = "([&] { int q; double r = remquo(x, 3.0, &q); return r + 100 * (q & 7); })()"
+    quotient = np.rint(x / 3)
+    low = np.where(quotient < 0, -(np.abs(quotient) % 8), quotient % 8).astype(int) & 7
+    np.testing.assert_allclose(evaluate(text, x), x - 3 * quotient + 100 * low, rtol=1e-12)
