@@ -103,7 +103,7 @@ def stamp_downloads(app, exception):
             "a site with an address is built from a git checkout, because its notebooks fetch the "
             f"helpers of one commit: {commit.stderr.strip()}"
         )
-    command = [sys.executable, "-m", "helpers.publish", "--repository", address]
+    command = [sys.executable, "-m", "helpers.press.publish", "--repository", address]
     command += ["--revision", commit.stdout.strip(), "--output", str(Path(app.outdir, "_sources"))]
     made = subprocess.run(command, cwd=app.srcdir, capture_output=True, text=True)
     if made.returncode:

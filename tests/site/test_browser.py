@@ -104,8 +104,9 @@ def test_previous_and_next(reader):
     page.wait_for_url(f"**/{PAGES[1]}")
 
 
+@pytest.mark.parametrize("site", ["built"], indirect=True)
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_solutions_open(reader, chapter):
+def test_solutions_open(site, reader, chapter):
     page = reader().open(f"{chapter}.html")
     solutions = page.locator(".cell.tag_solution")
     for k in range(solutions.count()):
@@ -115,8 +116,9 @@ def test_solutions_open(reader, chapter):
         assert code.is_visible()
 
 
+@pytest.mark.parametrize("site", ["built"], indirect=True)
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_figures_stand_on_white_in_the_dark(reader, chapter):
+def test_figures_stand_on_white_in_the_dark(site, reader, chapter):
     page = reader(**SIZES["dark"]).open(f"{chapter}.html")
     figures = page.locator(".cell_output img")
     assert figures.count() > 0

@@ -49,8 +49,9 @@ def test_code_has_contrast_and_comments_step_back(reader, chapter, theme):
     assert comments and max(comments) < (min(code) if theme == "dark" else plain)
 
 
+@pytest.mark.parametrize("site", ["built"], indirect=True)
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_kernel_in_a_string_is_coloured_as_c(reader, chapter):
+def test_a_kernel_in_a_string_is_coloured_as_c(site, reader, chapter):
     page = reader().open(f"{chapter}.html")
     spans = page.eval_on_selector_all(
         "article .highlight pre span[class]", "all => all.map(e => [e.className, e.textContent])"

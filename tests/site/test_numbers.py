@@ -53,8 +53,9 @@ def prose(name):
     return text
 
 
+@pytest.mark.parametrize("site", ["built"], indirect=True)
 @pytest.mark.parametrize("name", [p.removesuffix(".html") for p in PAGES if "/" in p])
-def test_a_chapter_named_is_a_link_and_one_unwritten_is_text(reader, name):
+def test_a_chapter_named_is_a_link_and_one_unwritten_is_text(site, reader, name):
     named = [n for m in MENTION.finditer(prose(name)) for n in re.findall(r"\d\d", m[1])]
     wanted = Counter(n for n in named if n in NUMBERS and NUMBERS[n] != name)
     page = reader().open(f"{name}.html")
