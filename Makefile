@@ -22,7 +22,7 @@ test: .venv/installed-test
 	$(RUN) ruff format --check .
 	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
 	$(PYTEST) tests/conformance -rfE --disable-warnings
-	CUPY_STANDIN=always CUPY_STANDIN_NVRTC=1 $(PYTEST) --nbval notebooks
+	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/cubins.py $(PYTEST) --nbval notebooks
 	$(MAKE) --no-print-directory book
 	$(PYTEST) tests/site
 

@@ -1,0 +1,152 @@
+"""Compile a kernel to machine code for each kind of GPU and hold it against that GPU's limits.
+
+A listener of the stand-in's (``CUPY_STANDIN_LISTENER=.../tests/cubins.py``) for the chapters: a
+kernel that a reader's GPU could not run is refused where it is written, on a machine without one.
+What is known of a source is kept in the folder ``cubins`` of the stand-in's cache.
+
+A source that needs a newer GPU than a T4 says so: ``// needs compute capability 9.0``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import nvrtc
+
+from helpers.standin.engine.compiler import cache_folder
+
+# T4, A100, H100 and H200, and the newest cards for games.
+ARCHITECTURES = (75, 80, 90, 120)
+REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
+SHARED = 48 * 1024  # bytes of shared memory of fixed size
+THREADS = 1024  # of a block, at most
+_NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
+_ENTRY = re.compile(
+    r"Compiling entry function '(?P<name>[^']+)'.*?"
+    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads.*?"
+    r"Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """One kernel in machine code.
+
+    ``architecture`` is 75 for compute capability 7.5. ``registers`` are those of a thread,
+    ``shared`` (of fixed size), ``stack`` (arrays that are no registers) and ``spilled`` (registers
+    that went to memory) are bytes, the last two of a thread. ``threads`` is the largest block that
+    ``__launch_bounds__`` allows, None without.
+    """
+
+    kernel: str
+    architecture: int
+    registers: int
+    shared: int
+    stack: int
+    spilled: int
+    threads: int | None
+
+    @property
+    def largest_block(self) -> int:
+        """Threads of the largest block whose registers there are: whole warps, up to 1024."""
+        of_a_warp = -(-self.registers * 32 // 256) * 256  # handed out in portions of 256
+        return min(THREADS, REGISTERS // of_a_warp * 32)
+
+    def problems(self) -> list[str]:
+        """What this kind of GPU would refuse, in words."""
+        where = f"kernel '{self.kernel}' on sm_{self.architecture}"
+        found = []
+        if self.shared > SHARED:
+            found.append(f"{where}: {self.shared} bytes of shared memory; the limit is {SHARED}")
+        if self.largest_block < (self.threads or 0):
+            found.append(
+                f"{where}: {self.registers} registers a thread allow {self.largest_block} threads "
+                f"a block; its __launch_bounds__ are {self.threads}"
+            )
+        return found
+
+
+def architectures(source: str) -> tuple[int, ...]:
+    """Those that a source says it runs on."""
+    said = [10 * int(major) + int(minor) for major, minor in _NEEDS.findall(source)]
+    return tuple(a for a in ARCHITECTURES if a >= max(said, default=0))
+
+
+def read(log: str, ptx: str, architecture: int) -> list[Cubin]:
+    """The kernels that ptxas's log (option ``-v``) and the PTX speak of."""
+    bounds = {
+        name: int(threads)
+        for name, threads in re.findall(r"\.entry\s+(\w+)\s*\([^)]*\)\s*\.maxntid\s+(\d+)", ptx)
+    }
+    found = []
+    for entry in _ENTRY.finditer(log):
+        shared = re.search(r"(\d+) bytes smem", entry["rest"])
+        found.append(
+            Cubin(
+                kernel=entry["name"],
+                architecture=architecture,
+                registers=int(entry["registers"]),
+                shared=int(shared[1]) if shared else 0,
+                stack=int(entry["stack"]),
+                spilled=int(entry["stores"]) + int(entry["loads"]),
+                threads=bounds.get(entry["name"]),
+            )
+        )
+    return found
+
+
+def cubins(
+    source: str,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+) -> list[Cubin]:
+    """Every kernel of a source, on every architecture that it says it runs on.
+
+    Raises:
+        cupy.cuda.compiler.CompileException: NVRTC or ptxas refuses; ``str()`` has the messages.
+        RuntimeError: NVRTC or a header of CUDA's is not installed.
+    """
+    kept = _kept(source, options, name, expressions)
+    if kept.is_file():
+        return [Cubin(**entry) for entry in json.loads(kept.read_text())]
+
+    def one(architecture: int) -> list[Cubin]:
+        wanted = (*options, f"-arch=sm_{architecture}", "--ptxas-options=-v")
+        result = nvrtc.compile(source, wanted, name, expressions)
+        if not result.accepted:
+            message = f"NVRTC refused it for sm_{architecture}:\n{result.log}"
+            nvrtc.refuse(message, source, name, wanted)
+        return read(result.log, result.ptx, architecture)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [cubin for some in pool.map(one, architectures(source)) for cubin in some]
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps([asdict(cubin) for cubin in found]))
+    return found
+
+
+def check(
+    source: str,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+) -> None:
+    """As ``cubins``; CompileException too for a kernel that is past a GPU's limits."""
+    found = cubins(source, options, name, expressions)
+    if problems := [problem for cubin in found for problem in cubin.problems()]:
+        nvrtc.refuse("\n".join(problems), source, name, options)
+
+
+def _kept(*what) -> Path:
+    """The file for what is known of a source; named by all that it was found from."""
+    of_this_file = Path(__file__).read_text()
+    text = repr((*what, nvrtc.version(), nvrtc.shim_headers(), of_this_file))
+    return cache_folder() / "cubins" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
