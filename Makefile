@@ -45,8 +45,11 @@ clean:
 	$(RUN) pip install --quiet --requirement requirements.txt
 	touch $@
 
-# The stand-in compiles kernels. Where there is no C++ compiler, the ziglang wheel is one.
+# The stand-in compiles kernels. Where there is no C++ compiler, the ziglang wheel is one. Of the older
+# CuPy the tests read the headers alone, so it is not installed.
 .venv/installed-test: .venv/installed
 	$(RUN) pip install --quiet --editable '.[test]'
 	command -v $${CXX:-g++} >/dev/null || command -v clang++ >/dev/null || $(RUN) pip install --quiet ziglang
+	$(RUN) pip download --quiet --no-deps --only-binary=:all: --implementation cp --python-version 3.12 \
+	    --platform manylinux2014_x86_64 --dest .venv/cupy-13 cupy-cuda13x==13.6.0
 	touch $@

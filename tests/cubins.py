@@ -4,6 +4,8 @@ A listener of the stand-in's (``CUPY_STANDIN_LISTENER=.../tests/cubins.py``) for
 kernel that a reader's GPU could not run is refused where it is written, on a machine without one.
 What is known of a source is kept in the folder ``cubins`` of the stand-in's cache.
 
+A generated kernel is compiled behind CuPy 13's headers too, where they have been fetched.
+
 A source that needs a newer GPU than a T4 says so: ``// needs compute capability 9.0``.
 """
 
@@ -16,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import cupy13
 import nvrtc
 
 from helpers.standin.engine.compiler import cache_folder
@@ -25,6 +28,7 @@ ARCHITECTURES = (75, 80, 90, 120)
 REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 THREADS = 1024  # of a block, at most
+_THIS_FILE = Path(__file__).read_text()
 _NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
 _ENTRY = re.compile(
     r"Compiling entry function '(?P<name>[^']+)'.*?"
@@ -126,11 +130,24 @@ def cubins(
             nvrtc.refuse(message, source, name, wanted)
         return read(result.log, result.ptx, architecture)
 
+    wanted = architectures(source)
     with ThreadPoolExecutor(2) as pool:
-        found = [cubin for some in pool.map(one, architectures(source)) for cubin in some]
+        found = [cubin for some in pool.map(one, wanted) for cubin in some]
+    if cupy13.is_generated(source) and cupy13.is_there():
+        _check_with_cupy13(source, options, name, wanted[0])
     kept.parent.mkdir(exist_ok=True)
     kept.write_text(json.dumps([asdict(cubin) for cubin in found]))
     return found
+
+
+def _check_with_cupy13(source: str, options: tuple[str, ...], name: str, architecture: int) -> None:
+    """Only whether its headers accept the source: what it computes is not looked at."""
+    include = nvrtc.include_folder("cuda_fp16.h")
+    wanted = (*options, f"-arch=sm_{architecture}", f"-I{include}")
+    result = nvrtc.compile(cupy13.rewrite(source), wanted, name, headers=cupy13.headers())
+    if not result.accepted:
+        message = f"NVRTC refused it behind CuPy 13's headers:\n{result.log}"
+        nvrtc.refuse(message, source, name, wanted)
 
 
 def check(
@@ -147,6 +164,5 @@ def check(
 
 def _kept(*what) -> Path:
     """The file for what is known of a source; named by all that it was found from."""
-    of_this_file = Path(__file__).read_text()
-    text = repr((*what, nvrtc.version(), nvrtc.shim_headers(), of_this_file))
+    text = repr((*what, nvrtc.version(), nvrtc.shim_headers(), cupy13.is_there(), _THIS_FILE))
     return cache_folder() / "cubins" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"

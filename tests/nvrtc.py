@@ -155,7 +155,7 @@ def compile(
     for default, said in DEFAULTS.items():
         if not any(said.match(option) for option in options):
             arguments.append(default)
-    known = headers or shim_headers()
+    known = shim_headers() if headers is None else headers
 
     def strings(texts) -> ctypes.Array:
         return (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
