@@ -59,9 +59,13 @@ class Cubin:
 
     @property
     def largest_block(self) -> int:
-        """Threads of the largest block whose registers there are: whole warps, up to 1024."""
-        of_a_warp = -(-self.registers * 32 // 256) * 256  # handed out in portions of 256
-        return min(THREADS, REGISTERS // of_a_warp * 32)
+        """Threads of the largest block whose registers there are, up to 1024.
+
+        A warp gets registers in portions of 256, and a block warps in fours: one for each quarter
+        of the multiprocessor, which has a quarter of the registers.
+        """
+        of_a_warp = -(-self.registers * 32 // 256) * 256
+        return min(THREADS, REGISTERS // of_a_warp // 4 * 4 * 32)
 
     def problems(self) -> list[str]:
         """What this kind of GPU would refuse, in words."""
