@@ -73,11 +73,14 @@ class Cubin:
         found = []
         if self.shared > SHARED:
             found.append(f"{where}: {self.shared} bytes of shared memory; the limit is {SHARED}")
-        if self.largest_block < (self.threads or 0):
+        if self.largest_block < (self.threads or THREADS):
+            said = f"its __launch_bounds__ are {self.threads}"
             found.append(
                 f"{where}: {self.registers} registers a thread allow {self.largest_block} threads "
-                f"a block; its __launch_bounds__ are {self.threads}"
+                f"a block; {said if self.threads else f'without __launch_bounds__: {THREADS}'}"
             )
+        if self.spilled:
+            found.append(f"{where}: {self.spilled} bytes of registers a thread go to memory")
         return found
 
 

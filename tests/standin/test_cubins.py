@@ -116,11 +116,16 @@ def test_what_is_past_the_limits_is_said():
         numbers = dict(registers=80, shared=0, stack=0, spilled=0, threads=None) | changed
         return cubins.Cubin("k", 80, **numbers).problems()
 
-    assert one(threads=768) == [] == one(shared=49152, threads=256)
+    assert one(threads=768) == [] == one(shared=49152, threads=256, stack=400)
     [shared] = one(shared=49153, threads=256)
     assert "'k' on sm_80: 49153 bytes of shared memory; the limit is 49152" in shared
     [registers] = one(threads=800)
     assert "80 registers a thread allow 768 threads a block" in registers
+    [registers] = one()  # any block may be launched
+    assert "768 threads a block; without __launch_bounds__: 1024" in registers
+    assert one(registers=64) == []
+    [spilled] = one(registers=64, spilled=24)
+    assert "24 bytes of registers a thread go to memory" in spilled
 
 
 def test_machine_code_for_less_than_every_gpu():
