@@ -7,20 +7,26 @@ PYTHON ?= python3
 RUN := .venv/bin/python -m
 PYTEST := $(RUN) pytest -q
 
+# What a compiler may see otherwise than another: these are run with a second one, ziglang.
+KERNEL_TESTS := $(patsubst %,tests/standin/test_%.py,rawkernel elementwise reduction carray fences \
+    compiler translate fibers float_casts half ptx wmma async_copy mathematics)
+
 .PHONY: book test lab record clean
 .DEFAULT_GOAL := book
 
 book: .venv/installed
-	$(RUN) helpers.pages book/generated
+	$(RUN) helpers.press.pages book/generated
 	.venv/bin/jupyter-book build . --all -W --keep-going -q
 	@echo "The site: file://$(CURDIR)/_build/html/index.html"
 
 # Cheap first: what is quick to find is found in seconds. The browser tests read the built site.
-# CuPy's own tests warn, and hundreds are left out for listed reasons: only failures are shown.
+# CuPy's own tests warn, and hundreds fail for listed reasons: only other failures are shown. This
+# is the quick part of them; `pytest tests/conformance --whole` runs all.
 test: .venv/installed-test
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
+	CXX="$(CURDIR)/.venv/bin/python -m ziglang c++" $(PYTEST) $(KERNEL_TESTS)
 	$(PYTEST) tests/conformance -rfE --disable-warnings
 	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/cubins.py $(PYTEST) --nbval notebooks
 	$(MAKE) --no-print-directory book
@@ -30,12 +36,13 @@ lab: .venv/installed
 	$(RUN) jupyterlab notebooks
 
 record: .venv/installed
-	$(RUN) helpers.record
+	$(RUN) helpers.press.record
 
 clean:
 	rm -rf .venv _build book/generated
 
-# Stamp files: a second `make` installs nothing.
+# Stamp files: a second `make` installs nothing. The stand-in compiles kernels; where there is no C++
+# compiler, the ziglang wheel is one.
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "The book needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.13"; exit 1; }
@@ -43,13 +50,12 @@ clean:
 	    { echo "$(PYTHON) cannot make a virtual environment. On Debian or Ubuntu: sudo apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(RUN) pip install --quiet --requirement requirements.txt
+	command -v $${CXX:-g++} >/dev/null || command -v clang++ >/dev/null || $(RUN) pip install --quiet ziglang
 	touch $@
 
-# The stand-in compiles kernels. Where there is no C++ compiler, the ziglang wheel is one. Of the older
-# CuPy the tests read the headers alone, so it is not installed.
+# Of the older CuPy the tests read the headers alone, so it is not installed.
 .venv/installed-test: .venv/installed
 	$(RUN) pip install --quiet --editable '.[test]'
-	command -v $${CXX:-g++} >/dev/null || command -v clang++ >/dev/null || $(RUN) pip install --quiet ziglang
 	$(RUN) pip download --quiet --no-deps --only-binary=:all: --implementation cp --python-version 3.12 \
 	    --platform manylinux2014_x86_64 --dest .venv/cupy-13 cupy-cuda13x==13.6.0
 	touch $@

@@ -40,5 +40,5 @@ __all__ = [
     "table",
 ]
 
-if sys.argv[:1] != ["-m"]:  # `python -m helpers.results` and its like print their own lines only
+if sys.argv[:1] != ["-m"]:  # `python -m helpers.press.record` prints its own lines only
     print(description())

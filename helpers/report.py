@@ -11,24 +11,26 @@ from helpers import device
 from helpers.display import emit
 
 MIME = "application/vnd.from-kernel-to-network.headline+json"
+NAME = r"[a-z][a-z0-9]*\.[a-z0-9_]+"
 
 
-def headline(name, value, unit, *, against=None):
-    """Show a headline result and store it in the cell's output, where `results` finds it.
+def headline(name, value, unit, *, against=None, label=None):
+    """Show a headline result and store it in the cell's output, where the press finds it.
 
     `name` is "chapter.what", `value` a finite number, `unit` its unit ("ratio" when it has none),
-    `against` what it was compared with. ValueError for a bad name, a number that is not finite,
-    or no unit.
+    `against` what it was compared with, `label` the name in words, for tables. ValueError for a bad
+    name, a number that is not finite, or no unit.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9]*\.[a-z0-9_]+", name):
+    if not re.fullmatch(NAME, name):
         raise ValueError(f"a headline's name is like matmul.naive_f64_vs_cublas, not {name!r}")
     value = float(value)
     if not math.isfinite(value):
         raise ValueError(f"{name} is {value}: a result must be a finite number")
     if not unit:
         raise ValueError(f"{name} needs a unit; for a ratio say 'ratio'")
-    text = f"{name} = {value:.4g} {unit}" + (f" (against {against})" if against else "")
-    data = {"name": name, "value": value, "unit": unit, "against": against}
+    text = f"{label}: " if label else ""
+    text += f"{name} = {value:.4g} {unit}" + (f" (against {against})" if against else "")
+    data = {"name": name, "value": value, "unit": unit, "against": against, "label": label}
     emit({MIME: data, "text/plain": text})
 
 

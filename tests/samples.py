@@ -2,7 +2,7 @@
 
 import nbformat
 
-from helpers import notebook
+from helpers.press import notebook
 
 OPENING = """# A sample
 

@@ -71,6 +71,6 @@ def test_pick_needs_both_sizes_and_follows_the_device(monkeypatch):
 
 
 def test_the_command_lines_print_their_own_lines_only():
-    command = [sys.executable, "-m", "helpers.notebook", "--check", os.devnull + "-none"]
+    command = [sys.executable, "-m", "helpers.press.notebook", "--check", os.devnull + "-none"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "" and done.returncode != 0

@@ -5,7 +5,7 @@ import sys
 
 import samples
 
-from helpers import notebook, record
+from helpers.press import execute, notebook
 
 FIGURE = """\
 fig, ax = helpers.figure(figsize=(2, 1))
@@ -21,14 +21,14 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
     book = samples.chapter()
     book.cells[4].source += "\n" + FIGURE
     notebook.write(book, good)
-    run = "from nbclient import execute; import nbformat, sys; from helpers import notebook\n"
+    run = "from nbclient import execute; import nbformat, sys; from helpers.press import notebook\n"
     run += "book = notebook.read(sys.argv[1]); execute(book)\n"
     run += "notebook.write(notebook.canonical(book), sys.argv[1])"
     subprocess.run(
         [sys.executable, "-c", run, str(good)],
         check=True,
         capture_output=True,
-        env=record.environment(),
+        env=execute.environment(),
     )
 
     def variant(name, change):
@@ -66,7 +66,7 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
         ".",
     ]
     done = subprocess.run(
-        command, cwd=tmp_path, env=record.environment(), capture_output=True, text=True
+        command, cwd=tmp_path, env=execute.environment(), capture_output=True, text=True
     )
     failed = {
         line.split()[1].split("::")[0] for line in done.stdout.splitlines() if "FAILED" in line

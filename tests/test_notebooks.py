@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import export, notebook, record, results
+from helpers.press import export, notebook, record, results
 
 CHAPTERS = notebook.paths()
 
@@ -26,6 +26,9 @@ def test_the_receipt_is_complete(path):
         assert receipt[key] not in (None, "", "none", "unknown"), key
     assert "standin" not in receipt["cupy"]
     assert receipt["sanitizer"]["verdict"]
+    for when in ("before", "after"):
+        assert 0 < receipt["host_us"][when]["low"] <= receipt["host_us"][when]["high"]
+    assert receipt["disturbed"] in (True, False)
 
 
 def test_changes_would_be_noticed(path):

@@ -1,15 +1,31 @@
 """What the files of the repository promise about each other."""
 
+import ast
 import importlib.util
+import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = {".bib", ".cff", ".css", ".h", ".ipynb", ".js", ".json", ".md", ".mplstyle", ".py", ".svg"}
+TEXT = {
+    ".bib",
+    ".cff",
+    ".css",
+    ".h",
+    ".ipynb",
+    ".js",
+    ".json",
+    ".jsonl",
+    ".md",
+    ".mplstyle",
+    ".py",
+    ".svg",
+}
 TEXT |= {".toml", ".txt", ".yml", ".yaml", ""}
 
 CITED = {"cupy/cupy"}  # other people's projects
@@ -97,3 +113,57 @@ def test_drawings_match_their_sources():
 def test_make_knows_its_targets(target):
     run = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def imported(source):
+    """Return the names of the modules that `source` imports, `from a import b` as a and a.b."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            stem = "." * node.level + (node.module or "")
+            found |= {stem, *(f"{stem}.{name.name}" for name in node.names)}
+    return found
+
+
+def enters_the_press(source):
+    return any(re.match(r"(helpers|\.+)\.?press\b", name) for name in imported(source))
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("import helpers.press.record", True),
+        ("from helpers import on_gpu, press", True),
+        ("def f():\n    from helpers.press import results", True),
+        ("from . import press", True),
+        ("from .press.record import state", True),
+        ("from helpers import expression\nimport press", False),
+    ],
+)
+def test_an_import_of_the_press_is_recognised(source, expected):
+    assert enters_the_press(source) is expected
+
+
+def test_no_chapter_and_no_plumbing_imports_the_press():
+    """Commands that make the book are not what chapters run on."""
+    strays = []
+    for path in (ROOT / "helpers").rglob("*.py"):
+        if path.parent.name != "press" and enters_the_press(path.read_text(encoding="utf-8")):
+            strays.append(str(path.relative_to(ROOT)))
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = re.sub(r"^(\s*)%.*", r"\1pass", "".join(cell["source"]), flags=re.M)
+            if cell["cell_type"] == "code" and enters_the_press(source):
+                strays.append(f"{path.name}: {cell['id']}")
+    assert strays == []
+    code = "import sys, helpers; print([m for m in sys.modules if m.startswith('helpers.press')])"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_press_is_installed_with_the_helpers():
+    from setuptools import find_namespace_packages
+
+    assert {"helpers", "helpers.press"} <= set(find_namespace_packages(ROOT, include=["helpers*"]))

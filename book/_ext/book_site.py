@@ -2,7 +2,10 @@
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
 - MathJax is served with the site;
+- where there is an address, the notebooks to download know where the helpers are;
 - hidden solutions are announced as such;
+- chapters are called by number (chapter_numbers.py);
+- kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
 - figures stored in notebooks get their text alternatives, and a figure without one is an error;
 - the first mention of a glossary term on a page shows its definition.
 """
@@ -13,10 +16,15 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import chapter_numbers
 from docutils import nodes
+from kernel_lexer import KernelLexer
+from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.fileutil import copy_asset
@@ -77,6 +85,29 @@ def copy_mathjax(app, exception):
         for source in (package / "static" / "mathjax").iterdir():
             if source.is_dir() or source.name == "tex-chtml.js":
                 copy_asset(source, target / source.name if source.is_dir() else target)
+
+
+def stamp_downloads(app, exception):
+    """Fill in, in the notebooks to download, where their first cell finds the helpers.
+
+    They become the very copies that the Colab buttons open, stamped with the commit checked out.
+    """
+    address = app.config.html_theme_options["repository_url"]
+    if exception is not None or not address or app.builder.format != "html":
+        return
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=app.srcdir, capture_output=True, text=True
+    )
+    if commit.returncode:
+        raise ExtensionError(
+            "a site with an address is built from a git checkout, because its notebooks fetch the "
+            f"helpers of one commit: {commit.stderr.strip()}"
+        )
+    command = [sys.executable, "-m", "helpers.press.publish", "--repository", address]
+    command += ["--revision", commit.stdout.strip(), "--output", str(Path(app.outdir, "_sources"))]
+    made = subprocess.run(command, cwd=app.srcdir, capture_output=True, text=True)
+    if made.returncode:
+        raise ExtensionError(made.stderr.strip())
 
 
 def add_alt_texts(app, doctree):
@@ -167,8 +198,17 @@ def setup(app):
     app.connect("html-page-context", adjust_buttons, priority=600)
     app.connect("html-page-context", mend_bibliography)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", stamp_downloads)
+    # Before Sphinx collects the titles.
+    app.connect("doctree-read", chapter_numbers.number_titles, priority=400)
     app.connect("doctree-read", add_alt_texts)
     app.connect("doctree-read", name_solutions)
+    app.connect("doctree-resolved", chapter_numbers.link_mentions)
     app.connect("doctree-resolved", link_glossary)
     app.connect("env-get-outdated", reread_with_glossary)
+    app.connect("env-get-outdated", chapter_numbers.reread_with_chapters)
+    for language in ("ipython3", "python"):
+        app.add_lexer(language, KernelLexer)
+    for language in ("c", "cpp", "c++"):
+        app.add_lexer(language, CudaLexer)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,3 +13,13 @@ for (const event of ["load", "resize"]) {
     });
   });
 }
+
+// Paper is white: a page is printed in its light colours.
+let shown;
+window.addEventListener("beforeprint", () => {
+  shown = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = shown;
+});

@@ -1,1 +1,1 @@
-"""Code of chapters on which later chapters build, written here by `python -m helpers.export`."""
+"""Code of chapters for later chapters to build on, written by `python -m helpers.press.export`."""

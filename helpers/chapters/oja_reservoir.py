@@ -1,4 +1,4 @@
-"""Generated from notebooks/40_oja_reservoir.ipynb by `python -m helpers.export`: do not edit."""
+"""Generated from notebooks/40_oja_reservoir.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 

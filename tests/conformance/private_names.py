@@ -1,16 +1,38 @@
-"""Names that CuPy's tests take from inside CuPy and that the stand-in itself has no use for."""
+"""Names that CuPy's tests take from inside CuPy and that the stand-in itself has no use for.
+
+None of them computes anything: they are CuPy's own second names for public things, constants and
+switches that choose between CuPy's implementations, and answers about versions. A private function
+that a few tests of a file call raises NotImplementedError, so those tests are seen to fail.
+"""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
 import os
 import sys
 import types
 from pathlib import Path
-from unittest import mock
 
 HERE = Path(__file__).parent
+CUDA = 12010  # the version that tests are told
+
+# Called, these raise NotImplementedError: `module: names`.
+RAISING = {
+    "cupy.cuda.texture": "ChannelFormatDescriptor CUDAarray ResourceDescriptor SurfaceObject "
+    "TextureDescriptor TextureObject TextureReference",
+    "cupy.fft._fft": "_convert_fft_type _default_fft_func _fft _fftn _size_last_transform_axis",
+    "cupy._core._cub_reduction": "_can_use_cub_block_reduction",
+    "cupy._core._gufuncs": "_GUFunc _parse_gufunc_signature",
+    "cupy._core._routines_math": "_scan_for_test",
+    "cupy._core._scalar": "get_typename",
+    "cupy._core.flags": "Flags",
+    "cupy.cuda.cufft": "Plan1d PlanNd",
+    "cupy.cuda.pinned_memory": "PinnedMemory",
+    "cupy.cuda.memory": "_malloc malloc_async",
+    "cupy.linalg._util": "stacked_identity",
+}
 
 
 def install(folder: Path) -> None:
@@ -19,13 +41,66 @@ def install(folder: Path) -> None:
 
     standin.install()
     import cupy
+    import cupyx.profiler
     from cupy._core import raw
-    from cupy.cuda import compiler
+    from cupy.cuda import compiler, driver, runtime
 
-    texture = "ChannelFormatDescriptor CUDAarray ResourceDescriptor TextureDescriptor TextureObject"
+    # Other names of what the stand-in has.
+    _module("cupy._creation.from_data", **vars(cupy))
+    _module("cupy._indexing.generate", **vars(cupy))
+    for name in ("_bit_generator", "_distributions", "_sample"):
+        _module(f"cupy.random.{name}", **vars(cupy.random))
+    sys.modules["cupy.random._generator"] = cupy.random._generator = _Generator(cupy.random)
+    _module("cupyx.profiler._time", **vars(cupyx.profiler))
+    _module("cupy.cuda.pinned_memory", **_named(cupy.cuda, "Pinned", "pinned"))
+    _module("cupy_backends.cuda.api", driver=driver, runtime=runtime)
+    _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
     _module("cupy._core.internal", prod=math.prod)
-    _module("cupy._core.core", _get_header_source=str)
-    _module("cupy._core._accelerator", **_accelerators())
+    _module("cupy._core.core", ndarray=cupy.ndarray, _get_header_source=str)
+    _members(
+        cupy._core,
+        get_size=lambda size: (size,) if isinstance(size, int) else tuple(size),
+        create_reduction_func=lambda *args: _raising("cupy._core.create_reduction_func"),
+        ReductionKernel=cupy.ReductionKernel,
+        elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
+    )
+    _members(compiler, _compile_module_with_cache=lambda code, extra_source=None: raw.Module(code))
+
+    # Choices between CuPy's implementations, where the stand-in has one.
+    accelerators = _accelerators()
+    _module("cupy._core._accelerator", **accelerators)
+    compute_types = {"_DEFAULT": 0, "_TF32": 1, "_PEDANTIC": 2}
+    compute_types = {f"COMPUTE_TYPE{name}": value for name, value in compute_types.items()}
+    _module("cupy._core._routines_linalg", **compute_types)
+    _members(
+        cupy._core,
+        get_compute_type=lambda dtype: 0,
+        set_compute_type=lambda dtype, value: None,
+        **{name: value for name, value in accelerators.items() if name.islower()},
+    )
+    _module("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=1 << 62)
+    _module(
+        "cupy.cublas", get_batched_gesv_limit=lambda: 0, set_batched_gesv_limit=lambda limit: None
+    )
+
+    # Questions that tests ask before they begin.
+    for name in ("cub", "cutensor"):
+        _module(f"cupy.cuda.{name}", available=False)
+    _module("cupy._environment", get_cub_path=lambda: None, get_hipcc_path=lambda: None)
+    _module("cupyx.cusolver", check_availability=lambda name: True)
+    _module("cupyx.scipy.sparse", issparse=lambda array: False)
+    _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: divmod(CUDA // 10, 100))
+    _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)
+    _members(runtime, cudaDevAttrMemoryPoolsSupported=115)
+    _members(runtime, deviceGetAttribute=lambda attribute, device: int(attribute == 95))
+    _members(driver, _is_cuda_python=lambda: False, get_build_version=lambda: CUDA)
+    _members(cupy.cuda, get_local_runtime_version=lambda: CUDA)
+    _members(cupy.cuda.nvtx, available=True)
+    cupy.cuda.get_nvcc_path = lambda: "nvcc"  # its version is asked for, by _run_cc
+    cupy.cuda.device.get_compute_capability = lambda: "90"
+    runtime.runtimeGetVersion = runtime.driverGetVersion = lambda: CUDA
+
+    # CuPy's caches and its compiler's inner parts.
     _module(
         "cupy._util",
         clear_memo=lambda: None,
@@ -33,50 +108,53 @@ def install(folder: Path) -> None:
         ENABLE_SLICE_COPY=False,
         CUDA_ARRAY_INTERFACE_EXPORT_VERSION=3,
     )
-    _module("cupy.cuda.texture", **dict.fromkeys(texture.split(), _NotCovered))
     _module("cupy.cuda._compiler_cache", DiskKernelCacheBackend=_DiskCache)
-    _module("cupyx.scipy")
-    _module("cupyx.scipy.sparse", issparse=lambda array: False)
-    _module("cupy_backends")
-    _module("cupy_backends.cuda")
-    _module("cupy_backends.cuda.api", driver=cupy.cuda.driver, runtime=cupy.cuda.runtime)
-    _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
-    _module("cupy.cuda.cub", available=False)
-    _module("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=1 << 62)
-    _module("cupy.cuda.cutensor", available=False)
-    _members(cupy, poly1d=_NotCovered)
-    _module("cupy_backends.cuda.libs")
-    _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: (12, 1))
     _members(
         compiler,
-        _compile_module_with_cache=lambda code, extra_source=None: raw.Module(code),
         _kernel_cache_backend=None,
         _empty_file_preprocess_cache={},
         _get_bool_env_variable=lambda name, default: default,
-        _run_cc=lambda command, cwd, backend: "release 12.1",  # asked for nvcc's version only
+        _get_nvrtc_version=lambda: divmod(CUDA // 10, 100),
+        _run_cc=lambda command, cwd, backend: "release 12.1",
     )
-    _members(cupy.cuda, get_nvcc_path=lambda: "nvcc")
-    _members(cupy.cuda.driver, _is_cuda_python=lambda: False)
-    _members(cupy.cuda.runtime, is_hip=False)
-    _members(
-        cupy._core,
-        elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
-        create_reduction_func=lambda *args: mock.Mock(side_effect=_NotCovered),
-        get_reduction_accelerators=list,
-        set_reduction_accelerators=lambda accelerators: None,
-    )
-    # Tests of cooperative launches and of pickling ask first.
-    cupy.cuda.device.get_compute_capability = lambda: "90"
-    cupy.cuda.runtime.runtimeGetVersion = lambda: 12010
+
+    for name, members in RAISING.items():
+        _module(name, **{member: _raising(f"{name}.{member}") for member in members.split()})
+
     # test_raw.py starts Python on a script that imports cupy.
     paths = [str(HERE / "site"), str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     _use_testing(cupy, folder / "cupy" / "testing")
 
 
-class _NotCovered:
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("the stand-in does not cover this")
+def _raising(name: str) -> type:
+    """A class, so that a test may subclass it, that cannot be called."""
+
+    def refuse(self, *args, **kwargs):
+        if "._" in name:
+            raise NotImplementedError(f"{name} is private to CuPy")
+        _not_covered(*name.rsplit(".", 1))
+
+    return type(name.rpartition(".")[2], (), {"__init__": refuse})
+
+
+class _Generator(types.ModuleType):
+    """``cupy.random._generator``, where tests put each device's RandomState aside and back."""
+
+    def __init__(self, random: types.ModuleType):
+        super().__init__("cupy.random._generator")
+        self.__dict__["_random"] = random
+
+    def __getattr__(self, name: str):
+        return getattr(self._random, name)
+
+    @property
+    def _random_states(self) -> dict:
+        return dict(self._random._states)
+
+    @_random_states.setter
+    def _random_states(self, states: dict) -> None:
+        self._random._states = dict(states)
 
 
 class _DiskCache:
@@ -95,14 +173,29 @@ def _accelerators() -> dict:
     }
 
 
+def _not_covered(module: str, name: str):
+    from helpers import standin
+
+    raise AttributeError(name) if name.startswith("_") else standin.not_covered(f"{module}.{name}")
+
+
+def _named(module: types.ModuleType, *parts: str) -> dict:
+    """The module's members whose names have one of these parts."""
+    return {k: v for k, v in vars(module).items() if any(part in k for part in parts)}
+
+
 def _module(name: str, **members) -> None:
     """A module of that name with these members, those that the stand-in has left as they are."""
+    parent, _, child = name.rpartition(".")
+    if parent and parent not in sys.modules:
+        _module(parent)
     try:
         module = importlib.import_module(name)
     except (ModuleNotFoundError, NotImplementedError):
         module = sys.modules[name] = types.ModuleType(name)
         module.__path__ = []
-        parent, _, child = name.rpartition(".")
+        if "._" not in name and "backends" not in name:  # a public one, not covered
+            module.__getattr__ = functools.partial(_not_covered, name)
         if parent:
             setattr(sys.modules[parent], child, module)
     _members(module, **members)

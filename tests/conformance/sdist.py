@@ -19,7 +19,7 @@ SHA256 = "cfed725e612178cfbdbf62f4a3a598b60edecbbca718c0d4580c21a16ae4a62c"
 FOLDER = Path(__file__).parents[2] / ".cache" / "cupy-sdist" / VERSION
 # The tests, and the functions they compare with. CuPy's own conftest.py stays out: it configures a
 # whole test run.
-_WANTED = (f"cupy-{VERSION}/tests/cupy_tests/", f"cupy-{VERSION}/cupy/testing/")
+_WANTED = ("tests/cupy_tests", "tests/cupyx_tests", "cupy/testing")
 
 
 class Unavailable(Exception):
@@ -27,12 +27,13 @@ class Unavailable(Exception):
 
 
 def fetch() -> Path:
-    """The folder with ``tests/cupy_tests`` and ``cupy/testing``; downloaded where it is missing.
+    """The folder with CuPy's tests and ``cupy/testing``; downloaded where a part is missing.
 
     Raises Unavailable without a network, and ValueError where the file is not the expected one.
     """
-    if FOLDER.is_dir():
+    if all((FOLDER / part).is_dir() for part in _WANTED):
         return FOLDER
+    shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.parent.mkdir(parents=True, exist_ok=True)
     (FOLDER.parent / ".gitignore").write_text("*\n")
     with tempfile.TemporaryDirectory(dir=FOLDER.parent) as scratch:
@@ -41,7 +42,8 @@ def fetch() -> Path:
         if found != SHA256:
             raise ValueError(f"{archive.name}: SHA-256 is {found}, expected {SHA256}")
         with tarfile.open(archive) as tar:
-            members = [m for m in tar.getmembers() if m.name.startswith(_WANTED)]
+            wanted = tuple(f"cupy-{VERSION}/{part}/" for part in _WANTED)
+            members = [m for m in tar.getmembers() if m.name.startswith(wanted)]
             tar.extractall(scratch, members, filter="data")
         try:
             (Path(scratch) / f"cupy-{VERSION}").rename(FOLDER)

@@ -22,6 +22,7 @@ import numpy as np
 from . import runs
 
 RESULT = Path(__file__).with_name("result.json")
+PIECE = 200  # cases that one process runs; a process has seeds of its own
 _FAILED = "\n---- a failure ----\n"
 
 
@@ -41,7 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, help="how many (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="of the first cases (default: 0)")
-    parser.add_argument("--jobs", type=int, default=2, help="kinds at a time (default: 2)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default: 2)")
     parser.add_argument("--kind", choices=runs.KINDS, help="only this one")
     parser.add_argument("--store", action="store_true", help=f"write {RESULT.name}")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)  # of a child
@@ -57,18 +58,21 @@ def main() -> int:
     if options.kind:
         shares = {options.kind: 1.0}
     with ThreadPoolExecutor(options.jobs) as pool:
-        waiting = {
-            kind: pool.submit(_child, kind, round(share * options.cases), options.seed)
-            for kind, share in shares.items()
-        }
-        answers = {kind: future.result() for kind, future in waiting.items()}
-    failures = [text for _, found in answers.values() for text in found]
+        waiting: dict[str, list] = {kind: [] for kind in shares}
+        for kind, share in shares.items():
+            cases, seed = round(share * options.cases), options.seed
+            while cases > 0:  # in pieces, so that all processes have work to the end
+                waiting[kind].append(pool.submit(_child, kind, min(cases, PIECE), seed))
+                cases, seed = cases - PIECE, seed + PIECE
+        answers = {kind: [f.result() for f in futures] for kind, futures in waiting.items()}
+    failures = [text for pieces in answers.values() for _, found in pieces for text in found]
+    counts = {kind: sum(count for count, _ in pieces) for kind, pieces in answers.items()}
     result = {
         "date": datetime.date.today().isoformat(),
         "version": cupy.__version__,
         "numpy": np.__version__,
-        "cases": sum(count for count, _ in answers.values()),
-        "by kind": {kind: count for kind, (count, _) in answers.items()},
+        "cases": sum(counts.values()),
+        "by kind": counts,
         "seconds": round(time.monotonic() - start),
         "failures": len(failures),
     }

@@ -1,9 +1,15 @@
-"""The built site, served from this machine, and a headless browser to read it with."""
+"""The built site, served from this machine, and a headless browser to read it with.
+
+Tests see the site twice: as `make book` built it, and as a copy published by a fork looks.
+"""
 
 import functools
 import http.server
+import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +19,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
+FORK = "https://github.com/someone/a-fork"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
@@ -30,12 +37,37 @@ CHAPTERS = [name for name in documents() if name.startswith("notebooks/")]
 PAGES = [f"{name}.html" for name in documents()] + ["search.html", "genindex.html"]
 
 
+def notebook(chapter):
+    """Return the notebook of `chapter`, a name out of CHAPTERS, as it is stored."""
+    return json.loads((ROOT / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+
+
+def build(folder, address):
+    """Build the site into `folder` with the repository's address given; return the finished run."""
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    return subprocess.run(
+        [jupyter_book, "build", ROOT, "--path-output", folder, "-W", "--keep-going", "-q"],
+        env={**os.environ, "BOOK_REPOSITORY": address},
+        capture_output=True,
+        text=True,
+    )
+
+
 @pytest.fixture(scope="session")
-def site():
-    """Return the folder of the built site."""
+def published(tmp_path_factory):
+    """Return the folder of a site built for the repository FORK."""
+    folder = tmp_path_factory.mktemp("published")
+    run = build(folder, FORK)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="session", params=["built", "published"])
+def site(request):
+    """Return the folder of the site: the one that is built, and one published by a fork."""
     if not (SITE / "index.html").exists():
         pytest.fail("the site is not built: run `make book`")
-    return SITE
+    return SITE if request.param == "built" else request.getfixturevalue("published")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

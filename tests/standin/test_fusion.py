@@ -160,3 +160,16 @@ def test_argument_types():
     assert str(caught.value) == wanted
     with pytest.raises(TypeError, match="^Unsupported input type <class 'numpy.ndarray'>.$"):
         named(cp.asarray(X), X)
+
+
+def test_where_takes_a_number_as_its_condition():
+    x = cp.arange(3)
+    fused = cp.fuse(lambda x: cp.where(2, x, -x) + cp.where(0, x, 10))
+    assert fused(x).tolist() == [10, 11, 12]
+    with pytest.raises(TypeError, match="Unsupported type"):
+        cp.where(2, x, -x)
+
+
+def test_a_copy_inside():
+    x = cp.arange(3)
+    assert cp.fuse(lambda x: x.copy() + cp.copy(x))(x).tolist() == [0, 2, 4]

@@ -168,3 +168,15 @@ def test_plan_cache(capsys):
 def test_host_array_is_refused():
     with pytest.raises(TypeError, match="^The input array a must be a cupy.ndarray$"):
         cp.fft.fft(np.ones(3))
+
+
+def test_the_switches_of_the_transforms():
+    config = cp.fft.config
+    with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
+        assert config.enable_nd_planning is True
+    with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
+        config.enable_nd_planning = True
+    assert config.use_multi_gpus is False
+    config.use_multi_gpus = False
+    with pytest.raises(NotImplementedError, match="cupy.fft.config.use_multi_gpus"):
+        config.use_multi_gpus = True

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core import _operators, _ufuncs
-from cupy._core._creation import asarray, copy
+from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc
 
@@ -57,9 +57,6 @@ class _VariableProxy:
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError("Cannot convert to a NumPy array in cupy.fuse")
-
-    def copy(self):
-        return copy(self)
 
     def astype(self, dtype, order=None, casting=None, subok=None, copy=True):
         for name, value in (("order", order), ("casting", casting), ("subok", subok)):
@@ -143,6 +140,8 @@ def _fusable(function: Callable) -> Callable:
             key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value
             for key, value in kwargs.items()
         }
+        if name == "where" and isinstance(content[0], _SCALARS):  # fused, it may be a number
+            content[0] = asarray(content[0])
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:
@@ -159,7 +158,7 @@ def install(namespace: dict) -> None:
     ufunc.__call__ = _fusable(ufunc.__call__)
     for name in _REDUCTIONS + _OTHERS:
         namespace[name] = _fusable(namespace[name])
-    for name in "sum prod max min all any".split():
+    for name in "copy sum prod max min all any".split():
         function = namespace[name]
         setattr(_VariableProxy, name, lambda self, *a, f=function, **k: f(self, *a, **k))
     for name, function in (_operators._BINARY | _operators._COMPARISONS).items():

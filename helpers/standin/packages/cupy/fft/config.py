@@ -6,12 +6,47 @@ dtype, on each device.
 
 from __future__ import annotations
 
+import sys
+import types
+import warnings
 from collections import OrderedDict
 
 from cupy.cuda import runtime
+from helpers.standin import not_covered
 
-enable_nd_planning = True
-use_multi_gpus = False
+
+class _Config(types.ModuleType):
+    """The module's switches, which are more than values."""
+
+    _nd_planning = True
+
+    @property
+    def enable_nd_planning(self) -> bool:
+        """Kept, of no effect, and warned of: CuPy 14 is about to drop it."""
+        _warn_of_nd_planning()
+        return self._nd_planning
+
+    @enable_nd_planning.setter
+    def enable_nd_planning(self, value: bool) -> None:
+        _warn_of_nd_planning()
+        self._nd_planning = value
+
+    @property
+    def use_multi_gpus(self) -> bool:
+        return False
+
+    @use_multi_gpus.setter
+    def use_multi_gpus(self, value: bool) -> None:
+        if value:
+            raise not_covered("cupy.fft.config.use_multi_gpus")
+
+
+def _warn_of_nd_planning() -> None:
+    text = "enable_nd_planning is deprecated: transforms over several axes are always planned whole"
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
+
+
+sys.modules[__name__].__class__ = _Config
 
 
 class PlanCache:

@@ -1,6 +1,7 @@
-"""Copies of the chapters for Colab: their setup cell fetches the helpers of one commit.
+r"""Copies of the chapters for Colab: their setup cell fetches the helpers of one commit.
 
-python -m helpers.publish --repository https://github.com/OWNER/NAME --revision SHA --output FOLDER
+python -m helpers.press.publish --output FOLDER --revision SHA \
+    --repository https://github.com/OWNER/NAME
 """
 
 import argparse
@@ -8,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from helpers import notebook
+from helpers.press import notebook
 
 
 def archive(repository, revision):
@@ -48,7 +49,7 @@ def publish(address, output, notebooks=()):
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser("python -m helpers.publish")
+    parser = argparse.ArgumentParser("python -m helpers.press.publish")
     parser.add_argument("--repository", required=True, help="address, https://…")
     parser.add_argument("--revision", required=True, help="commit id of 40 digits")
     parser.add_argument("--output", required=True, type=Path)

@@ -1,9 +1,14 @@
 """Record the chapters on a real GPU: run them, store their outputs and a receipt.
 
-python -m helpers.record [notebooks…]        record what is not fresh (all chapters by default)
-python -m helpers.record --force [notebooks…]    record in any case
-python -m helpers.record --check [notebooks…]    say what is not fresh; needs no GPU
-python -m helpers.record --run-only NOTEBOOK     run the code in this process, store nothing
+python -m helpers.press.record [notebooks…]     record what is not fresh (default: all chapters)
+python -m helpers.press.record --force [notebooks…]          record in any case
+python -m helpers.press.record --all-asserts [notebooks…]    go on after a hidden assert fails
+python -m helpers.press.record --no-sanitizer [notebooks…]   leave compute-sanitizer out
+python -m helpers.press.record --check [notebooks…]    say what is not fresh; needs no GPU
+python -m helpers.press.record --run-only NOTEBOOK     run the code in this process, store nothing
+
+A chapter that is recorded also brings its headlines into book/results/<GPU>.jsonl. One with a
+failed assert is not recorded; --all-asserts names all that fail at once.
 """
 
 import argparse
@@ -13,12 +18,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from helpers import device, notebook, report
+from helpers import device, report
+from helpers.press import execute, host, notebook, results
 
-CELL_SECONDS = 900
 SANITIZER_SECONDS = 240
 MEMORY_ERRORS = 99  # the exit status we ask compute-sanitizer for
 CELL_FAILED = 3  # the exit status of --run-only when a cell raises
@@ -38,36 +42,22 @@ def state(book):
     return "fresh"
 
 
-def record(path):
+def record(path, *, all_asserts=False, memcheck=True):
     """Run the notebook at `path` in a fresh kernel and store its outputs and receipt.
 
     RuntimeError when a cell fails or the sanitizer finds an error; the file is then left as it was.
+    With `all_asserts` hidden cells that fail are all named at once; without `memcheck` the
+    sanitizer does not run, and the receipt says so.
     """
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
-
-    book = notebook.read(path)
-    for cell in notebook.code_cells(book):
-        cell.outputs = []
-    client = NotebookClient(
-        book,
-        kernel_name="python3",
-        timeout=CELL_SECONDS,
-        record_timing=False,
-        resources={"metadata": {"path": str(path.resolve().parent)}},
-    )
-    start = time.perf_counter()
-    try:
-        client.execute(env=environment() | {"HELPERS_RECORDING": "1"})
-    except CellExecutionError as error:
-        raise RuntimeError(f"a cell failed\n{_plain(str(error))}") from error
-    seconds = time.perf_counter() - start
-    verdict = sanitize(path)
+    book, run = execute.run(path, recording=True, all_asserts=all_asserts)
+    verdict = sanitize(path) if memcheck else _verdict("not run")
     notebook.canonical(book)
     book.metadata.receipt = report.facts() | {
         "code_sha256": notebook.code_sha256(book),
         "outputs_sha256": notebook.outputs_sha256(book),
-        "duration_seconds": round(seconds, 1),
+        "duration_seconds": run["seconds"],
+        "host_us": run["host_us"],
+        "disturbed": run["disturbed"],
         "sanitizer": verdict,
     }
     notebook.write(book, path)
@@ -84,16 +74,16 @@ def sanitize(path):
     """
     tool = shutil.which("compute-sanitizer", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if tool is None:
-        return {"tool": "memcheck", "version": None, "verdict": "not run: no compute-sanitizer"}
+        return _verdict("not run: no compute-sanitizer")
     about = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     version = re.search(r"Version (\S+)|(\d+\.\d+\S*)", about)
     command = [tool, "--tool", "memcheck", "--error-exitcode", str(MEMORY_ERRORS)]
     # Some chapters show launches that CUDA refuses, on purpose; here only memory matters.
     command += ["--report-api-errors", "no"]
-    command += [sys.executable, "-m", "helpers.record", "--run-only", str(path.resolve())]
+    command += [sys.executable, "-m", "helpers.press.record", "--run-only", str(path.resolve())]
     process = subprocess.Popen(
         command,
-        env=environment() | {"HELPERS_SIZES": "cpu"},
+        env=execute.environment() | {"HELPERS_SIZES": "cpu"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -107,7 +97,7 @@ def sanitize(path):
         process.communicate()
         verdict = f"timed out after {SANITIZER_SECONDS} s"
     else:
-        tail = _plain("\n".join(text.splitlines()[-40:]))
+        tail = execute.plain("\n".join(text.splitlines()[-40:]))
         if process.returncode == MEMORY_ERRORS:
             raise RuntimeError(f"compute-sanitizer found errors\n{tail}")
         if process.returncode == CELL_FAILED:
@@ -116,7 +106,11 @@ def sanitize(path):
         finished = summary and process.returncode == 0
         verdict = summary.group(1) if finished else f"could not run: {tail[-200:]}"
     name = next((group for group in version.groups() if group), None) if version else None
-    return {"tool": "memcheck", "version": name, "verdict": verdict}
+    return _verdict(verdict, name)
+
+
+def _verdict(verdict, version=None):
+    return {"tool": "memcheck", "version": version, "verdict": verdict}
 
 
 def run_only(path):
@@ -139,22 +133,16 @@ def run_only(path):
     return 0
 
 
-def environment():
-    """The environment for the chapters' processes: there, too, these helpers are the ones found."""
-    path = os.pathsep.join(filter(None, [str(notebook.BOOK), os.environ.get("PYTHONPATH")]))
-    return os.environ | {"PYTHONPATH": path}
-
-
-def _plain(text):
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)[-4000:]
-
-
 def main(arguments=None):
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser("python -m helpers.record")
+    parser = argparse.ArgumentParser("python -m helpers.press.record")
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--force", action="store_true", help="record fresh notebooks too")
     parser.add_argument("--check", action="store_true", help="say what is not fresh, run nothing")
+    parser.add_argument("--all-asserts", action="store_true", help="go on after failed claims")
+    parser.add_argument(
+        "--no-sanitizer", action="store_false", dest="sanitizer", help="no memcheck"
+    )
     parser.add_argument("--run-only", type=Path, metavar="NOTEBOOK", help="run, store nothing")
     options = parser.parse_args(arguments)
     if options.run_only:
@@ -164,11 +152,8 @@ def main(arguments=None):
         for path, found in states.items():
             print(f"{path.name}: {found}")
         return int(any(found != "fresh" for found in states.values()))
-    if not device.on_gpu or device.small_sizes():
-        why = "HELPERS_SIZES=cpu is set" if device.on_gpu else "there is no GPU here"
-        print(
-            f"record: {why}; chapters are recorded on a real GPU at full size only", file=sys.stderr
-        )
+    if why := execute.refusal():
+        print(f"record: {why}", file=sys.stderr)
         return 1
     print(device.description(), flush=True)
     failed = 0
@@ -178,15 +163,17 @@ def main(arguments=None):
             continue
         print(f"{path.name}: {found}; recording …", flush=True)
         try:
-            receipt = record(path)
+            receipt = record(path, all_asserts=options.all_asserts, memcheck=options.sanitizer)
         except Exception as error:  # the other chapters are recorded all the same
             print(f"{path.name}: FAILED: {error}", flush=True)
             failed += 1
             continue
         verdict = receipt["sanitizer"]["verdict"]
         print(f"{path.name}: {receipt['duration_seconds']} s, memcheck: {verdict}", flush=True)
+        print(f"{path.name}: {host.text(receipt)}", flush=True)
         for problem in notebook.problems(path):
             print(f"{path.name}: {problem}", flush=True)
+        results.gather([path])
     return int(failed > 0)
 
 

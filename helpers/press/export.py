@@ -1,7 +1,7 @@
 """Write each chapter's cells tagged `export` to helpers/chapters/, for chapters that build on it.
 
-python -m helpers.export            write helpers/chapters/*.py
-python -m helpers.export --check    say which of them differ from the notebooks; status 1 if any
+python -m helpers.press.export            write helpers/chapters/*.py
+python -m helpers.press.export --check    say which differ from the notebooks; status 1 if any
 """
 
 import argparse
@@ -9,11 +9,12 @@ import ast
 import sys
 from pathlib import Path
 
-from helpers import notebook
+from helpers.press import notebook
 
-FOLDER = Path(__file__).parent / "chapters"
+FOLDER = notebook.BOOK / "helpers" / "chapters"
+COMMAND = "`python -m helpers.press.export`"
 HEADER = '''\
-"""Generated from notebooks/{name} by `python -m helpers.export`: do not edit."""
+"""Generated from notebooks/{name} by {command}: do not edit."""
 # ruff: noqa
 # fmt: off
 
@@ -30,7 +31,7 @@ def modules(notebooks=()):
         cells = notebook.code_cells(notebook.read(path))
         sources = [cell.source.strip("\n") for cell in cells if "export" in notebook.tags(cell)]
         if sources:
-            text = HEADER.format(name=path.name) + "\n\n\n".join(sources) + "\n"
+            text = HEADER.format(name=path.name, command=COMMAND) + "\n\n\n".join(sources) + "\n"
             ast.parse(text, path.name)
             found[path.stem.partition("_")[2] + ".py"] = text
     return found
@@ -58,7 +59,7 @@ def write(folder=FOLDER, notebooks=()):
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser("python -m helpers.export")
+    parser = argparse.ArgumentParser("python -m helpers.press.export")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)
     if not options.check:
@@ -67,9 +68,7 @@ def main(arguments=None):
         return 0
     found = differences()
     for name in found:
-        print(
-            f"helpers/chapters/{name}: not as its notebook has it; run `python -m helpers.export`"
-        )
+        print(f"helpers/chapters/{name}: not as its notebook has it; run {COMMAND}")
     return int(bool(found))
 
 

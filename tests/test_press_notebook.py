@@ -4,7 +4,7 @@ import nbformat
 import pytest
 import samples
 
-from helpers import notebook
+from helpers.press import notebook
 
 
 def write(book, folder):
@@ -87,6 +87,10 @@ ERROR = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceba
         (edit("### Exercise 99.4", "### Exercise 99.5"), "Exercise 99.5 has no solution"),
         (edit("<summary>Hint</summary>", "<summary>Tip</summary>"), "no `<details><summary>Hint"),
         (edit("# @title Solution 99.1", "# A solution 99.1"), "a solution begins with"),
+        (edit("print(twice(21))", "assert 'H100' in name"), "code names a device, H100"),
+        (edit("print(twice(21))", "on_h200 = True"), "code names a device, h200"),
+        (edit("print(twice(21))", "# as fast as a T4"), "code names a device, T4"),
+        (edit("print(twice(21))", "name == 'RTX 4090'"), "code names a device, RTX"),
         (hide_definition, "uses hidden_number, which only the hidden cell"),
         (edit("def twice", "# @title Solution 99.9\ndef twice"), "without the tag `solution`"),
         (store(PNG), "a figure without a text alternative"),
@@ -111,6 +115,13 @@ def test_each_departure_is_named(tmp_path, change, says):
 def test_quoted_claims_and_plain_numbers_are_no_typed_speed_ups(tmp_path, text):
     book = samples.chapter()
     prose(text)(book)
+    assert notebook.problems(write(book, tmp_path)) == []
+
+
+def test_prose_and_short_variables_may_look_like_devices(tmp_path):
+    book = samples.chapter()
+    edit("print(twice(21))", "t4 = a10 = 21\nGHT4 = L2 = twice(t4)\nprint(L2)")(book)
+    prose("An H100 has 132 multiprocessors.")(book)
     assert notebook.problems(write(book, tmp_path)) == []
 
 
@@ -157,9 +168,9 @@ def test_what_a_progress_bar_overwrote_is_dropped():
 
 
 def test_the_setup_cell_says_what_to_do_without_helpers():
-    lines = notebook.SETUP_CELL.replace("%pip install", "pass  #").replace(
+    lines = notebook.SETUP_CELL.replace("%pip install --quiet", "pass  #").replace(
         'find_spec("helpers")', 'find_spec("no_such_module")'
     )
-    with pytest.raises(RuntimeError, match="helpers is missing: run `make lab` or pip install"):
+    with pytest.raises(RuntimeError, match="run `make lab`.*pip install.*address"):
         exec(lines, {})
     assert "cupy" not in notebook.SETUP_CELL

@@ -1,7 +1,7 @@
 """The one form every chapter's notebook has: a checker, and a repairer for what can be repaired.
 
-    python -m helpers.notebook --check [notebooks…]   list what is wrong; status 1 if anything is
-    python -m helpers.notebook --fix [notebooks…]     write what can be put right without an author
+    python -m helpers.press.notebook --check [notebooks…]   list what is wrong; status 1 if any is
+    python -m helpers.press.notebook --fix [notebooks…]     put right what needs no author
 
 Without paths, all of ``notebooks/``. The rules are the functions named ``_check_…`` below.
 """
@@ -17,13 +17,13 @@ from pathlib import Path
 
 import nbformat
 
-BOOK = Path(__file__).resolve().parent.parent
+BOOK = Path(__file__).resolve().parents[2]
 NOTEBOOKS = BOOK / "notebooks"
 MAX_BYTES = 1_000_000
 
-# The first code cell of every chapter. `python -m helpers.publish` fills in ARCHIVE in the copies
-# which Colab opens; it never names a CuPy wheel, because Colab has CuPy and a second one breaks the
-# first.
+# The first code cell of every chapter. `python -m helpers.press.publish` fills in ARCHIVE in the
+# copies which Colab opens; it never names a CuPy wheel, because Colab has CuPy and a second one
+# breaks the first.
 SETUP_CELL = """\
 # Setup, the same in every chapter: on Colab it fetches the book's helpers.
 ARCHIVE = ""  # filled in where the book is published
@@ -31,7 +31,10 @@ import importlib.util
 
 if importlib.util.find_spec("helpers") is None:
     if not ARCHIVE:
-        raise RuntimeError("helpers is missing: run `make lab` or pip install it")
+        raise RuntimeError(
+            "The book's helpers are not installed. In the book's folder, run `make lab`; anywhere"
+            " else, first %pip install git+ and the address of the book's repository."
+        )
     %pip install --quiet {ARCHIVE}
 
 import helpers"""
@@ -66,6 +69,12 @@ SPEED_UP = re.compile(
     r"(?:faster|slower|quicker|as fast|as slow|fast|speed-?up)"
     r"|speed-?up\s+(?:of|is|was)\s+(?:about\s+|over\s+|almost\s+|nearly\s+)?\d",
     re.I,
+)
+# Short names are matched as they are written: t4 may be a variable.
+DEVICE = re.compile(
+    r"(?<![A-Za-z0-9])(?:A10G?|A[34]0|B[123]00|H20|K80|L4|L40S?|P4|P40|T4"
+    r"|(?i:[AHPV][12]00|[AH]800|G[BH][23]00|[RG]TX|GeForce|Quadro|Tesla|Titan|Jetson))"
+    r"(?![A-Za-z0-9])"
 )
 
 
@@ -194,9 +203,10 @@ def problems(path):
     text = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=4)
     if nbformat.writes(canonical(nbformat.reads(text, as_version=4))) + "\n" != text:
-        found.append("is not in canonical form: run `python -m helpers.notebook --fix`")
+        found.append("is not in canonical form: run `python -m helpers.press.notebook --fix`")
     for rule in (
         _check_cells,
+        _check_devices,
         _check_opening,
         _check_headings,
         _check_prose,
@@ -211,7 +221,7 @@ def problems(path):
 def _check_cells(notebook, path):
     cells = code_cells(notebook)
     if not cells or cells[0].source != SETUP_CELL:
-        yield "the first code cell is not the setup cell (SETUP_CELL in helpers/notebook.py)"
+        yield "the first code cell is not the setup cell (SETUP_CELL in helpers/press/notebook.py)"
     if not cells or "helpers.receipt()" not in cells[-1].source:
         yield "the last code cell does not call helpers.receipt()"
     for cell in notebook.cells:
@@ -227,6 +237,14 @@ def _check_cells(notebook, path):
             source in cell.source.splitlines() for cell in cells if "remove-cell" not in tags(cell)
         ):
             yield f"no visible line `{source}`"
+
+
+def _check_devices(notebook, path):
+    """What code asks or claims of one device by name, no other device is held to."""
+    for cell in code_cells(notebook):
+        named = DEVICE.search(cell.source)
+        if named:
+            yield f"cell {cell.id}: code names a device, {named.group(0)}: use helpers.recording"
 
 
 def _check_opening(notebook, path):
@@ -337,7 +355,7 @@ def _check_hidden(notebook, path):
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser("python -m helpers.notebook")
+    parser = argparse.ArgumentParser("python -m helpers.press.notebook")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true", help="list what is wrong")
     what.add_argument("--fix", action="store_true", help="write the canonical form, then check")

@@ -5,10 +5,12 @@ import stat
 import subprocess
 import sys
 
+import nbformat
 import pytest
 import samples
 
-from helpers import notebook, record, report
+from helpers import report
+from helpers.press import execute, host, notebook, record, results
 
 FACTS = {
     "gpu": "NVIDIA Test GPU",
@@ -19,6 +21,7 @@ FACTS = {
     "python": "3.12.3",
     "date": "2026-11-21",
 }
+QUIET = {"median": 8.0, "low": 7.9, "high": 8.2}
 
 
 @pytest.fixture
@@ -40,6 +43,8 @@ def recording(tmp_path_factory):
     notebook.write(samples.chapter(), path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "facts", lambda: dict(FACTS))
+        times = iter([QUIET, QUIET | {"median": 25.0, "high": 25.5}])
+        patch.setattr(host, "measure", lambda: next(times))
         patch.setattr(record, "sanitize", lambda path: {"verdict": "0 errors", "version": "1"})
         record.record(path)
     return path
@@ -53,7 +58,7 @@ def recorded(recording, path):
 
 def test_without_a_gpu_it_refuses_and_changes_nothing(path):
     before = path.read_bytes()
-    command = [sys.executable, "-m", "helpers.record", "--force", str(path)]
+    command = [sys.executable, "-m", "helpers.press.record", "--force", str(path)]
     environment = os.environ | {"CUPY_STANDIN": "always"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
@@ -71,6 +76,8 @@ def test_a_recording_is_canonical_and_fresh(recorded):
     receipt = book.metadata.receipt
     assert FACTS.items() <= receipt.items()
     assert receipt.sanitizer.verdict == "0 errors" and receipt.duration_seconds > 0
+    after = QUIET | {"median": 25.0, "high": 25.5}
+    assert receipt.host_us == {"before": QUIET, "after": after} and receipt.disturbed is True
     assert record.main(["--check", str(recorded)]) == 0
 
 
@@ -146,7 +153,7 @@ RUN = 'while [ "$1" != --run-only ]; do last=$1; shift; done; '
 
 
 def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
-    body = f'{RUN} {sys.executable} -m helpers.record --run-only "$2" || exit\n'
+    body = f'{RUN} {sys.executable} -m helpers.press.record --run-only "$2" || exit\n'
     body += 'echo "sizes $HELPERS_SIZES"; echo "========= ERROR SUMMARY: 0 errors"'
     sanitizer(tmp_path, monkeypatch, body)
     found = record.sanitize(path)
@@ -181,7 +188,7 @@ def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, mo
 
 def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     def status():
-        command = [sys.executable, "-m", "helpers.record", "--run-only", str(path)]
+        command = [sys.executable, "-m", "helpers.press.record", "--run-only", str(path)]
         return subprocess.run(command, capture_output=True, text=True).returncode
 
     book = notebook.read(path)
@@ -198,17 +205,98 @@ def test_one_failure_does_not_stop_the_others(tmp_path, monkeypatch, capsys):
     paths = [tmp_path / f"{number}_sample.ipynb" for number in (97, 98)]
     for path in paths:
         notebook.write(samples.chapter(), path)
-    done = []
+    done, gathered = [], []
 
-    def fake(path):
+    def fake(path, **options):
+        assert options == {"all_asserts": False, "memcheck": True}
         done.append(path.name)
         if path.name.startswith("97"):
             raise RuntimeError("a cell failed")
         return {"duration_seconds": 1.0, "sanitizer": {"verdict": "0 errors"}}
 
     monkeypatch.setattr(record, "record", fake)
+    monkeypatch.setattr(results, "gather", lambda paths: gathered.extend(paths))
     monkeypatch.setattr(record.device, "on_gpu", True)
     monkeypatch.setattr(record.device, "description", lambda: "a GPU")
     assert record.main([str(path) for path in paths]) == 1
     assert done == ["97_sample.ipynb", "98_sample.ipynb"]
+    assert gathered == paths[1:]
     assert "97_sample.ipynb: FAILED: a cell failed" in capsys.readouterr().out
+
+
+HIDDEN = """\
+limit, times = 3, [1, 5, 7]
+if os.environ["HELPERS_RECORDING"] == "1":
+    for time in times:
+        assert time < limit, "too slow"
+    assert max(times) == limit + len(times)
+    assert times
+if limit < 10:
+    ok = True
+    assert ok and not times
+"""
+
+
+def claims(path, *, then="pass"):
+    """Give the chapter at `path` hidden cells with claims, some of which fail; return their ids."""
+    book = notebook.read(path)
+    sources = ["import os", HIDDEN, "assert ok; 1 / 0; assert not ok", then]
+    for source in sources:
+        cell = nbformat.v4.new_code_cell(source)
+        cell.metadata.tags = [] if source in ("import os", then) else ["remove-cell"]
+        book.cells.insert(-4, cell)
+    notebook.write(notebook.canonical(book), path)
+    return [samples.cell_with(book, text).id for text in ("limit, times", "1 / 0")]
+
+
+def test_all_failed_claims_are_named_at_once(path, on_a_gpu, monkeypatch):
+    first, second = claims(path, then="raise OSError('later')")
+    monkeypatch.setattr(execute.host, "measure", lambda: QUIET)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError) as caught:
+        record.record(path, all_asserts=True, memcheck=False)
+    said = str(caught.value)
+    loop = (
+        f"hidden cell {first}, line 4: assert time < limit, 'too slow' | AssertionError('too slow')"
+    )
+    assert f"{loop} | 5 | 3" in said and f"{loop} | 7 | 3" in said and f"{loop} | 1" not in said
+    total = f"hidden cell {first}, line 5: assert max(times) == limit + len(times)"
+    assert f"{total} | AssertionError() | 7 | 6" in said
+    assert f"hidden cell {first}, line 9: assert ok and (not times)" in said
+    assert f"hidden cell {second}: ZeroDivisionError: division by zero" in said
+    assert "a cell failed" in said and "later" in said and "after " in said
+    assert said.count("ASSERT FAILED") == 4
+    assert path.read_bytes() == before
+
+
+def test_where_no_claim_fails_it_is_a_recording_like_any_other(path, on_a_gpu, monkeypatch):
+    monkeypatch.setattr(execute.host, "measure", lambda: QUIET)
+    book = notebook.read(path)
+    cell = samples.cell_with(book, "print(twice")
+    hidden = nbformat.v4.new_code_cell("assert  twice(21) == 42  # as it must be")
+    hidden.metadata.tags = ["remove-cell"]
+    book.cells.insert(book.cells.index(cell) + 1, hidden)
+    notebook.write(notebook.canonical(book), path)
+    receipt = record.record(path, all_asserts=True, memcheck=False)
+    assert receipt.sanitizer == {"tool": "memcheck", "version": None, "verdict": "not run"}
+    assert receipt.disturbed is False
+    after = notebook.read(path)
+    assert record.state(after) == "fresh" and notebook.problems(path) == []
+    cell = samples.cell_with(after, "as it must be")
+    assert cell.source == hidden.source and cell.metadata == hidden.metadata
+    assert samples.cell_with(after, "print(twice").outputs[0].text == "42\n"
+
+
+@pytest.mark.parametrize("text", ["--all-asserts", "--no-sanitizer"])
+def test_options_reach_the_recording(path, text, monkeypatch):
+    seen = []
+    monkeypatch.setattr(execute, "refusal", lambda: None)
+
+    def fake(path, **options):
+        seen.append(options)
+        raise RuntimeError("a cell failed")
+
+    monkeypatch.setattr(record, "record", fake)
+    assert record.main([text, str(path)]) == 1
+    wanted = {"all_asserts": text == "--all-asserts", "memcheck": text != "--no-sanitizer"}
+    assert seen == [wanted]

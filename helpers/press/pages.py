@@ -1,16 +1,29 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
-python -m helpers.pages FOLDER      write measured.md, sources.md, status.md and coverage.md there
+python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md and
+                                        conformance.md there
 """
 
+import json
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
-from helpers import notebook, record, results, standin
+from helpers import standin
+from helpers.press import host, notebook, record, results
 
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
+CONFORMANCE = Path(__file__).parents[2] / "tests" / "conformance" / "results.json"
+OUTCOMES = {
+    "passed": "Passed",
+    "by design": "Fail by design",
+    "not covered": "Not covered",
+    "differs": "Differ",
+    "not run": "Not run",
+    "skipped by CuPy": "Skipped by CuPy",
+}
 
 
 def title(book):
@@ -47,23 +60,57 @@ def table(headers, rows):
 
 def measured(chapters):
     """Return the page of all headline results; `chapters` maps links to (path, notebook)."""
+    gpus = [results.load(path) for path in sorted(results.FOLDER.glob("*.jsonl"))]
     text = [
         "# What was measured",
-        "The headline results of all chapters, read from the chapters' stored outputs. A ratio "
-        "compares two measurements of one run on one machine.",
+        "The headline results of all chapters, on every GPU that the book was run on. A ratio "
+        "compares two measurements of one run on one machine. A dash: not measured there.",
     ]
     for link, (path, book) in chapters.items():
-        entries = results.stored([path])
-        if entries:
+        rows, notes = _side_by_side(results.stored([path]), path.stem, gpus)
+        if rows:
             text.append(f"## [{title(book)}]({link})")
-            rows = [
-                [f"`{e['name']}`", f"{e['value']:.4g} {e['unit']}", e["against"]] for e in entries
-            ]
-            text.append(table(["Result", "Value", "Against"], rows))
-            text.append(f"Recorded on {entries[0]['device']}, {entries[0]['date']}.")
+            names = [facts["gpu"] for facts, _ in gpus]
+            text.append(table(["Result", "Unit", *names, "Against"], rows))
+            text += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     if len(text) == 2:
-        text.append("No result is stored yet.")
-    return text
+        return [*text, "No result is stored yet."]
+    text += ["## The machines", "What each GPU's newest results were measured with."]
+    headers = ["GPU", "Driver", *PACKAGES, "Date"]
+    keys = ("gpu", "driver", *(name.lower() for name in PACKAGES), "date")
+    return [*text, table(headers, [[facts[key] for key in keys] for facts, _ in gpus])]
+
+
+def _side_by_side(entries, stem, gpus):
+    """Return the rows on one chapter, and notes on what a GPU measured against something else.
+
+    The rows are what the chapter stores now or, when it stores nothing yet, what the GPUs have.
+    """
+    measured = [{x["name"]: x for x in lines if x["notebook"] == stem} for _, lines in gpus]
+    known = {name: line for lines in measured for name, line in lines.items()}
+    wanted = {entry["name"]: entry for entry in entries} or known
+    rows, notes = [], []
+    for name, entry in wanted.items():
+        label = entry.get("label")
+        row = [f"{label} (`{name}`)" if label else f"`{name}`", entry["unit"]]
+        for lines in measured:
+            line = lines.get(name)
+            row.append(line and digits(line["value"]))
+            if line and (line["unit"], line["against"]) != (entry["unit"], entry["against"]):
+                note = f"{line['unit']}, against {line['against']}"
+                if note not in notes:
+                    notes.append(note)
+                row[-1] += f" ({notes.index(note) + 1})"
+        rows.append([*row, entry["against"]])
+    return rows, notes
+
+
+def digits(value):
+    """Write a result with three significant digits; a whole number below ten million, in full."""
+    if 1000 <= abs(value) < 1e7:
+        rounded = value if value == int(value) else float(f"{value:.3g}")
+        return f"{rounded:,.0f}"
+    return f"{value:.3g}"
 
 
 def sources(chapters):
@@ -100,14 +147,18 @@ def status(chapters):
                 ", ".join(versions),
                 f"{receipt['date']}, {receipt['duration_seconds']} s",
                 ", ".join(filter(None, memory)),
+                host.text(receipt),
             ]
-        rows.append(row + [None] * (6 - len(row)))
+        rows.append(row + [None] * (7 - len(row)))
     headers = ["Chapter", "Recording", "Machine", "Versions", "Date and time", "Memory check"]
+    headers.append("Host")
     return [
         "# Status",
         "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
         "and outputs are those of the recording, byte for byte. *Memory check* is "
-        "compute-sanitizer's verdict on the chapter's kernels, and its version.",
+        "compute-sanitizer's verdict on the chapter's kernels, and its version. *Host* is the time "
+        "of one small array operation from Python, median and quartiles, before and after the run; "
+        "where it says *disturbed*, trust times that wait for the host less.",
         table(headers, rows) if rows else "No chapter is recorded yet.",
     ]
 
@@ -121,7 +172,38 @@ def coverage(chapters):
     return text
 
 
-PAGES = {"measured": measured, "sources": sources, "status": status, "coverage": coverage}
+def conformance(chapters):
+    """Return how CuPy's own tests fare on the stand-in, by folder, as a fragment of a page."""
+    stored = json.loads(CONFORMANCE.read_text(encoding="utf-8"))
+    folders, reasons = {}, {kind: Counter() for kind in OUTCOMES}
+    for file, labels in stored["files"].items():
+        folder = "/".join(Path(file).parent.parts[:2]).replace("_tests", "")
+        for label, count in labels.items():
+            kind, _, reason = label.partition(": ")
+            folders.setdefault(folder, Counter())[kind] += count
+            if reason:
+                reasons[kind][reason] += count
+    folders["together"] = sum(folders.values(), Counter())
+    rows = [[f"`{name}`", *(n[kind] or None for kind in OUTCOMES)] for name, n in folders.items()]
+    text = [
+        f"CuPy {stored['cupy']}'s own tests, run with NumPy {stored['numpy']} on {stored['date']}. "
+        "The numbers are test cases; a file that is not run as a whole counts once.",
+        table(["Folder", *OUTCOMES.values()], rows),
+    ]
+    for kind, found in reasons.items():
+        if found:
+            items = "; ".join(f"{reason} ({count})" for reason, count in found.most_common())
+            text += [f"**{OUTCOMES[kind]}**: {items}."]
+    return text
+
+
+PAGES = {
+    "measured": measured,
+    "sources": sources,
+    "status": status,
+    "coverage": coverage,
+    "conformance": conformance,
+}
 
 
 def write(folder, notebooks=()):

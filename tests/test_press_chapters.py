@@ -9,9 +9,13 @@ import nbformat
 import pytest
 import samples
 
-from helpers import export, notebook, pages, publish, report, results, standin
+from helpers import report, standin
+from helpers.press import export, notebook, pages, publish, results
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
+
+RECEIPT = {"gpu": "NVIDIA Test GPU", "driver": "1.2", "date": "2026-11-21"}
+RECEIPT |= {"cuda": "13.0", "cupy": "14", "numpy": "2.5", "python": "3.12"}
 
 
 def headline_output(name, value, unit="ratio", against="NumPy"):
@@ -39,9 +43,10 @@ def path(tmp_path):
         headline_output("sample.two", 3, "s"),
     ]
     book.cells[6:6] = [measured(), hidden()]
-    book.metadata.receipt = {"gpu": "NVIDIA Test GPU", "driver": "1.2", "date": "2026-11-21"}
-    book.metadata.receipt |= {"cuda": "13.0", "cupy": "14", "numpy": "2.5", "python": "3.12"}
-    book.metadata.receipt |= {"duration_seconds": 1.5, "sanitizer": {"verdict": "0 errors"}}
+    book.metadata.receipt = RECEIPT | {
+        "duration_seconds": 1.5,
+        "sanitizer": {"verdict": "0 errors"},
+    }
     path = tmp_path / "notebooks" / "99_sample.ipynb"
     path.parent.mkdir()
     notebook.write(book, path)
@@ -49,7 +54,7 @@ def path(tmp_path):
 
 
 def test_headlines_are_printed_as_json_lines(path):
-    command = [sys.executable, "-m", "helpers.results", str(path)]
+    command = [sys.executable, "-m", "helpers.press.results", str(path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stderr == ""
     first, second = [json.loads(line) for line in done.stdout.splitlines()]
@@ -58,6 +63,7 @@ def test_headlines_are_printed_as_json_lines(path):
         "value": 12.5,
         "unit": "ratio",
         "against": "NumPy",
+        "label": None,
         "device": "NVIDIA Test GPU",
         "date": "2026-11-21",
         "notebook": "99_sample",
@@ -79,7 +85,10 @@ def test_headline_stores_its_data(monkeypatch):
     report.headline("matmul.naive_vs_cublas", 0.0681234, "ratio", against="cuBLAS, same run")
     assert shown[0][report.MIME]["value"] == 0.0681234
     text = "matmul.naive_vs_cublas = 0.06812 ratio (against cuBLAS, same run)"
-    assert shown[0]["text/plain"] == text
+    assert shown[0]["text/plain"] == text and shown[0][report.MIME]["label"] is None
+    report.headline("a.b", 2, "s", label="The time")
+    assert shown[1]["text/plain"] == "The time: a.b = 2 s"
+    assert shown[1][report.MIME]["label"] == "The time"
 
 
 @pytest.mark.parametrize(
@@ -168,13 +177,14 @@ def test_a_notebook_without_setup_cell_cannot_be_published(path, tmp_path):
         publish.stamp(book, "https://example.org/a.zip")
 
 
-def test_pages(path, tmp_path):
+def test_pages(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+    results.merge(results.file("B"), RECEIPT | {"gpu": "B"}, [], "99_sample")
     folder = tmp_path / "book" / "generated"
     written = {file.name: file.read_text() for file in pages.write(folder, [path])}
     link = "../../notebooks/99_sample.ipynb"
     assert f"## [A sample]({link})" in written["measured.md"]
-    assert "| `sample.one` | 12.5 ratio | NumPy |" in written["measured.md"]
-    assert "Recorded on NVIDIA Test GPU, 2026-11-21." in written["measured.md"]
+    assert "| `sample.one` | ratio | – | NumPy |" in written["measured.md"]
     assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
     assert f"]({link}#a-sample)" in written["sources.md"]
@@ -183,7 +193,7 @@ def test_pages(path, tmp_path):
     assert "hidden" not in written["sources.md"]
     assert f"| [A sample]({link}) | stale" in written["status.md"]
     row = "| NVIDIA Test GPU, driver 1.2 | CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12 |"
-    assert f"{row} 2026-11-21, 1.5 s | 0 errors |" in written["status.md"]
+    assert f"{row} 2026-11-21, 1.5 s | 0 errors | – |" in written["status.md"]
     for name in ("measured.md", "sources.md", "status.md"):
         assert written[name].startswith("# ") and written[name].endswith("\n")
     fragment = written["coverage.md"]
@@ -192,10 +202,46 @@ def test_pages(path, tmp_path):
         assert f"- **{name}**: {what}." in fragment
 
 
+def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
+    files = {
+        "cupy_tests/math_tests/test_a.py": {"passed": 5, "differs: a sign": 2},
+        "cupy_tests/math_tests/test_b.py": {"passed": 30, "differs: a sign": 1, "differs: x": 4},
+        "cupyx_tests/x_tests/y_tests/test_c.py": {
+            "passed": 100,
+            "not run: a | b": 1,
+            "skipped by CuPy": 8,
+        },
+    }
+    stored = {"cupy": "1.2", "numpy": "3.4", "date": "2026-11-20", "files": files}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(stored))
+    monkeypatch.setattr(pages, "CONFORMANCE", path)
+    (page,) = (file for file in pages.write(tmp_path, []) if file.stem == "conformance")
+    text = page.read_text()
+    assert "CuPy 1.2's own tests, run with NumPy 3.4 on 2026-11-20." in text
+    assert "| Folder | Passed | Fail by design | Not covered | Differ | Not run | Skipped" in text
+    assert "| `cupy/math` | 35 | – | – | 7 | – | – |" in text
+    assert "| `cupyx/x` | 100 | – | – | – | 1 | 8 |" in text
+    assert "| `together` | 135 | – | – | 7 | 1 | 8 |" in text
+    assert "**Differ**: x (4); a sign (3)." in text and "**Not run**: a | b (1)." in text
+
+
+def test_the_status_page_names_a_disturbed_host(path, tmp_path):
+    book = notebook.read(path)
+    times = {"median": 8.2, "low": 7.9, "high": 8.4}
+    book.metadata.receipt.host_us = {"before": times, "after": times | {"median": 19.04}}
+    book.metadata.receipt.disturbed = True
+    book.metadata.receipt.sanitizer = {"verdict": "not run", "version": None}
+    notebook.write(book, path)
+    text = pages.write(tmp_path, [path])[2].read_text(encoding="utf-8")
+    said = "the host was disturbed: 8.2 (7.9 to 8.4) µs before, 19 (7.9 to 8.4) µs after"
+    assert f"| not run | {said} |" in text
+
+
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 4 and all(written)
+    assert len(written) == 5 and all(written)
 
 
 def test_unchanged_pages_keep_their_time(path, tmp_path):

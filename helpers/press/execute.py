@@ -1,0 +1,70 @@
+"""Run the code of a chapter: a fresh kernel, the helpers of this checkout, a real GPU."""
+
+import os
+import re
+import time
+
+from helpers import device
+from helpers.press import asserts, host, notebook
+
+CELL_SECONDS = 900
+
+
+def refusal():
+    """Return why chapters cannot be measured here, or None when they can."""
+    if not device.on_gpu:
+        return "there is no GPU here; chapters are recorded on a real GPU at full size only"
+    if device.small_sizes():
+        return "HELPERS_SIZES=cpu is set; chapters are recorded on a real GPU at full size only"
+    return None
+
+
+def run(path, *, recording=False, all_asserts=False):
+    """Run the notebook at `path` in a fresh kernel; the file stays as it is.
+
+    Return the notebook with its new outputs, and a dictionary of `seconds` (what it took) and
+    `host_us` and `disturbed` (the host before and after). `recording` sets the switch under which
+    hidden cells hold claims about speed to account; with `all_asserts` the run goes on after a
+    failed one, so that all of them are seen. RuntimeError when a cell or an assert fails.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    book = notebook.read(path)
+    for cell in notebook.code_cells(book):
+        cell.outputs = []
+    sources = asserts.instrument(book) if all_asserts else None
+    client = NotebookClient(
+        book,
+        kernel_name="python3",
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        resources={"metadata": {"path": str(path.resolve().parent)}},
+    )
+    before, start, problems = host.measure(), time.perf_counter(), []
+    try:
+        client.execute(env=environment() | {"HELPERS_RECORDING": "1" if recording else "0"})
+    except CellExecutionError as error:
+        problems.append(f"a cell failed\n{plain(str(error))}")
+    seconds, after = time.perf_counter() - start, host.measure()
+    if all_asserts:
+        problems += [plain(problem) for problem in asserts.failures(book)]
+        asserts.restore(book, sources)
+    if problems:
+        raise RuntimeError(f"{'; '.join(problems)}\nafter {seconds:.1f} s")
+    return book, {
+        "seconds": round(seconds, 1),
+        "host_us": {"before": before, "after": after},
+        "disturbed": host.disturbed(before, after),
+    }
+
+
+def environment():
+    """The environment for the chapters' processes: there, too, these helpers are the ones found."""
+    path = os.pathsep.join(filter(None, [str(notebook.BOOK), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path}
+
+
+def plain(text):
+    """Return the end of `text` without a terminal's colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)[-4000:]

@@ -1,0 +1,44 @@
+"""The bar above a page: its buttons can be seen and reached, and cover nothing."""
+
+import pytest
+from conftest import CHAPTERS
+
+PAGES = [f"{CHAPTERS[0]}.html", "book/setup.html", "book/generated/measured.html"]
+WIDTHS = {"desktop": 1280, "tablet": 800, "phone": 360}
+
+# Every button in sight, with what is wrong with it. What is in a menu is not in sight.
+BUTTONS = """() => {
+  const title = document.querySelector("article h1").getBoundingClientRect();
+  const bar = document.querySelector(".bd-header-article");
+  const shown = [...bar.querySelectorAll("button, a.btn")].filter(
+    (e) => e.checkVisibility() && !e.closest(".dropdown-menu"));
+  return shown.map((e) => {
+    const wrong = [];
+    const box = e.getBoundingClientRect();
+    if (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight)
+      wrong.push(`outside: ${box.left} to ${box.right}`);
+    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    if (!e.contains(top)) wrong.push("covered by " + top?.outerHTML.slice(0, 80));
+    for (const part of [e, ...e.querySelectorAll("img")]) {
+      const b = part.getBoundingClientRect();
+      const beside = b.right <= title.left || b.left >= title.right;
+      if (!beside && b.bottom > title.top && b.top < title.bottom) wrong.push("covers the title");
+    }
+    return [e.className, wrong];
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_header_buttons_are_in_view_and_cover_nothing(reader, name, width):
+    page = reader(viewport={"width": width, "height": 800}).open(name)
+    buttons = dict(page.evaluate(BUTTONS))
+    assert len(buttons) >= 3
+    assert {name: wrong for name, wrong in buttons.items() if wrong} == {}
+
+
+def test_the_colab_button_is_in_the_header_of_a_published_copy(published, site, reader):
+    page = reader(viewport={"width": 360, "height": 800}).open(PAGES[0])
+    colab = page.locator(".bd-header-article .btn-colab-button")
+    assert colab.count() == (site == published)
