@@ -28,7 +28,9 @@ test: .venv/installed-test
 	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
 	CXX="$(CURDIR)/.venv/bin/python -m ziglang c++" $(PYTEST) $(KERNEL_TESTS)
 	$(PYTEST) tests/conformance -rfE --disable-warnings
-	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/cubins.py $(PYTEST) --nbval notebooks
+	rm -rf _build/kernels
+	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/chapters_kernels.py $(PYTEST) --nbval notebooks
+	.venv/bin/python tests/chapters_kernels.py
 	$(MAKE) --no-print-directory book
 	$(PYTEST) tests/site
 

@@ -1,10 +1,8 @@
 """Compile a kernel to machine code for each kind of GPU and hold it against that GPU's limits.
 
-A listener of the stand-in's (``CUPY_STANDIN_LISTENER=.../tests/cubins.py``) for the chapters: a
-kernel that a reader's GPU could not run is refused where it is written, on a machine without one.
-What is known of a source is kept in the folder ``cubins`` of the stand-in's cache.
-
-A generated kernel is compiled behind CuPy 13's headers too, where they have been fetched.
+A kernel that a reader's GPU could not run is refused on a machine without one. What is known of a
+source is kept in the folder ``cubins`` of the stand-in's cache; chapters_kernels.py asks for every
+kernel of the chapters. Each is compiled as CuPy 13 would have it, too, where that has been fetched.
 
 A source that needs a newer GPU than a T4 says so: ``// needs compute capability 9.0``.
 """
@@ -13,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,6 +26,8 @@ ARCHITECTURES = (75, 80, 90, 120)
 REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 THREADS = 1024  # of a block, at most
+# What NVRTC has made of the headers serves the process's next kernel: CUDA's take it seconds.
+KEEP_HEADERS = "-pch"
 _THIS_FILE = Path(__file__).read_text()
 _NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
 _ENTRY = re.compile(
@@ -130,7 +130,7 @@ def cubins(
         return [Cubin(**entry) for entry in json.loads(kept.read_text())]
 
     def one(architecture: int) -> list[Cubin]:
-        wanted = (*options, f"-arch=sm_{architecture}", "--ptxas-options=-v")
+        wanted = (*options, f"-arch=sm_{architecture}", "--ptxas-options=-v", KEEP_HEADERS)
         result = nvrtc.compile(source, wanted, name, expressions)
         if not result.accepted:
             message = f"NVRTC refused it for sm_{architecture}:\n{result.log}"
@@ -138,22 +138,25 @@ def cubins(
         return read(result.log, result.ptx, architecture)
 
     wanted = architectures(source)
-    with ThreadPoolExecutor(2) as pool:
-        found = [cubin for some in pool.map(one, wanted) for cubin in some]
-    if cupy13.is_generated(source) and cupy13.is_there():
-        _check_with_cupy13(source, options, name, wanted[0])
+    found = [cubin for architecture in wanted for cubin in one(architecture)]
+    if cupy13.is_there():
+        _check_with_cupy13(source, options, name, expressions, wanted[0])
     kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps([asdict(cubin) for cubin in found]))
+    unfinished = kept.with_suffix(f".{os.getpid()}")  # another process may look for it
+    unfinished.write_text(json.dumps([asdict(cubin) for cubin in found]))
+    unfinished.replace(kept)
     return found
 
 
-def _check_with_cupy13(source: str, options: tuple[str, ...], name: str, architecture: int) -> None:
-    """Only whether its headers accept the source: what it computes is not looked at."""
-    include = nvrtc.include_folder("cuda_fp16.h")
-    wanted = (*options, f"-arch=sm_{architecture}", f"-I{include}")
-    result = nvrtc.compile(cupy13.rewrite(source), wanted, name, headers=cupy13.headers())
+def _check_with_cupy13(
+    source: str, options: tuple[str, ...], name: str, expressions: tuple[str, ...], oldest: int
+) -> None:
+    """Only whether NVRTC accepts the source as CuPy 13 gives it: no machine code."""
+    wanted = (*cupy13.options(options), f"-arch=compute_{oldest}", KEEP_HEADERS)
+    source = cupy13.rewrite(source)
+    result = nvrtc.compile(source, wanted, name, expressions, headers=cupy13.headers())
     if not result.accepted:
-        message = f"NVRTC refused it behind CuPy 13's headers:\n{result.log}"
+        message = f"NVRTC refused it as CuPy 13 gives it:\n{result.log}"
         nvrtc.refuse(message, source, name, wanted)
 
 

@@ -5,7 +5,6 @@ import io
 import struct
 
 import cubins
-import cupy as cp
 import cupy13
 import nvrtc
 import pytest
@@ -145,18 +144,17 @@ def test_what_is_known_is_kept(monkeypatch):
         cubins.cubins(source, ("-DN=2",))
 
 
-def test_as_a_listener(monkeypatch):
-    """Of what the C++ compiler takes and ptxas does not: too much shared memory."""
+def test_what_ptxas_refuses():
+    """Of what the C++ compiler takes: too much shared memory."""
     source = """extern "C" __global__ void wide(int *x) {
     __shared__ int row[%d];
     row[threadIdx.x] = x[0];
     __syncthreads();
     x[1] = row[threadIdx.x ^ 1];
 }"""
-    monkeypatch.setenv("CUPY_STANDIN_LISTENER", cubins.__file__)
-    cp.RawKernel(source % 12288, "wide").compile()
+    cubins.check(source % 12288)
     with pytest.raises(CompileException, match=r"refused it for sm_75(.|\n)*49156 bytes smem"):
-        cp.RawKernel(source % 12289, "wide").compile()
+        cubins.check(source % 12289)
 
 
 @pytest.mark.skipif(not cupy13.is_there(), reason="CuPy 13's wheel has not been fetched")
@@ -169,5 +167,17 @@ def test_cupy_13_headers(monkeypatch):
     assert "cupy/carray.cuh" in rewritten and "_raw_x[_ind.get()]" in rewritten
     cubins.check(generated % "_raw_x.shape()[1] + _raw_x[0]")
     # A member of the shim's own.
-    with pytest.raises(CompileException, match="behind CuPy 13's headers(.|\n)*parameter_"):
+    with pytest.raises(CompileException, match="as CuPy 13 gives it(.|\n)*parameter_"):
         cubins.check(generated % "sizeof(_raw_x.parameter_)")
+
+
+@pytest.mark.skipif(not cupy13.is_there(), reason="CuPy 13's wheel has not been fetched")
+def test_cupy_13_takes_c_plus_plus_11():
+    """Anyone's kernel, unless its options say otherwise."""
+    source = """template <class T> __device__ const T three = 3;  // C++14: a variable's template
+extern "C" __global__ void k(int *x) { x[0] = three<int>; }"""
+    with pytest.raises(CompileException, match="as CuPy 13 gives it"):
+        cubins.check(source)
+    cubins.check(source, ("-std=c++14",))
+    cubins.check("""#include <cooperative_groups.h>
+extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }""")
