@@ -10,6 +10,7 @@ one once and on all cores, and ends with status 1 if a kernel is past a GPU's li
 
 import hashlib
 import json
+import multiprocessing
 import os
 import sys
 import tempfile
@@ -27,12 +28,16 @@ def check(*told):
     (FOLDER / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.json").write_text(text)
 
 
-def refusal(path):
-    """Why a GPU would not run the source kept at ``path``; "" if all that it names would."""
-    os.environ["CUPY_STANDIN"] = "always"
+def prepare(folder):
+    """Make a fresh process one that compiles; its temporary files go into ``folder``."""
+    os.environ.update(TMPDIR=folder, CUPY_STANDIN="always")
     import helpers.standin
 
     helpers.standin.install()
+
+
+def refusal(path):
+    """Why a GPU would not run the source kept at ``path``; "" if all that it names would."""
     import cubins
     from cupy.cuda.compiler import CompileException
 
@@ -50,10 +55,14 @@ def main():
     if not paths:
         print(f"{FOLDER} has no kernels: run the chapters with this file as the listener first")
         return 1
-    # The precompiled headers that NVRTC would leave behind go with the folder.
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
-        os.environ["TMPDIR"] = folder
-        refused = [text for text in pool.map(refusal, paths) if text]
+    # Fresh processes; the precompiled headers that NVRTC leaves behind in them go with the folder.
+    with tempfile.TemporaryDirectory() as folder:
+        with ProcessPoolExecutor(
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=prepare,
+            initargs=(folder,),
+        ) as pool:
+            refused = [text for text in pool.map(refusal, paths) if text]
     print(*refused, sep="\n\n")
     took = time.perf_counter() - started
     print(

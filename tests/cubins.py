@@ -26,6 +26,7 @@ ARCHITECTURES = (75, 80, 90, 120)
 REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 THREADS = 1024  # of a block, at most
+GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
 # What NVRTC has made of the headers serves the process's next kernel: CUDA's take it seconds.
 KEEP_HEADERS = "-pch"
 _THIS_FILE = Path(__file__).read_text()
@@ -67,17 +68,20 @@ class Cubin:
         of_a_warp = -(-self.registers * 32 // 256) * 256
         return min(THREADS, REGISTERS // of_a_warp // 4 * 4 * 32)
 
-    def problems(self) -> list[str]:
-        """What this kind of GPU would refuse, in words."""
+    def problems(self, largest: int = THREADS) -> list[str]:
+        """What this kind of GPU would refuse, in words.
+
+        ``largest``: threads of the block where no ``__launch_bounds__`` say how many.
+        """
         where = f"kernel '{self.kernel}' on sm_{self.architecture}"
         found = []
         if self.shared > SHARED:
             found.append(f"{where}: {self.shared} bytes of shared memory; the limit is {SHARED}")
-        if self.largest_block < (self.threads or THREADS):
+        if self.largest_block < (self.threads or largest):
             said = f"its __launch_bounds__ are {self.threads}"
             found.append(
                 f"{where}: {self.registers} registers a thread allow {self.largest_block} threads "
-                f"a block; {said if self.threads else f'without __launch_bounds__: {THREADS}'}"
+                f"a block; {said if self.threads else f'without __launch_bounds__: {largest}'}"
             )
         if self.spilled:
             found.append(f"{where}: {self.spilled} bytes of registers a thread go to memory")
@@ -168,7 +172,8 @@ def check(
 ) -> None:
     """As ``cubins``; CompileException too for a kernel that is past a GPU's limits."""
     found = cubins(source, options, name, expressions)
-    if problems := [problem for cubin in found for problem in cubin.problems()]:
+    largest = GENERATED if cupy13.is_generated(source) else THREADS
+    if problems := [problem for cubin in found for problem in cubin.problems(largest)]:
         nvrtc.refuse("\n".join(problems), source, name, options)
 
 

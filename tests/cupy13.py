@@ -48,9 +48,14 @@ def options(options: tuple[str, ...]) -> tuple[str, ...]:
     return (*options, *standard, f"-I{nvrtc.include_folder('cuda_fp16.h')}")
 
 
+def is_generated(source: str) -> bool:
+    """Whether a source is that of an ElementwiseKernel or a ReductionKernel."""
+    return source.startswith(CARRAY)
+
+
 def rewrite(source: str) -> str:
     """A source as it is, a generated one as CuPy 13 would begin it and find elements."""
-    if not source.startswith(CARRAY):
+    if not is_generated(source):
         return source
     source = source.replace(CARRAY, _START, 1)
     return re.sub(r"\.at\((\w+\.get\(\))\)", r"[\1]", source)

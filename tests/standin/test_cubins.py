@@ -123,6 +123,10 @@ def test_what_is_past_the_limits_is_said():
     [registers] = one()  # any block may be launched
     assert "768 threads a block; without __launch_bounds__: 1024" in registers
     assert one(registers=64) == []
+    generated = cubins.Cubin("k", 80, 144, shared=0, stack=0, spilled=0, threads=None)
+    [registers] = generated.problems(cubins.GENERATED)
+    assert "144 registers a thread allow 384 threads" in registers
+    assert "without __launch_bounds__: 512" in registers
     [spilled] = one(registers=64, spilled=24)
     assert "24 bytes of registers a thread go to memory" in spilled
 
