@@ -27,8 +27,6 @@ REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of the
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 THREADS = 1024  # of a block, at most
 GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
-# What NVRTC has made of the headers serves the process's next kernel: CUDA's take it seconds.
-KEEP_HEADERS = "-pch"
 _THIS_FILE = Path(__file__).read_text()
 _NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
 _ENTRY = re.compile(
@@ -88,6 +86,14 @@ class Cubin:
         return found
 
 
+def _keep_headers(source: str) -> tuple[str, ...]:
+    """The option with which what NVRTC makes of CUDA's headers serves the process's next kernel.
+
+    It takes NVRTC seconds; where there is nothing to keep, the option takes a little itself.
+    """
+    return ("-pch",) if "#include <" in source else ()
+
+
 def architectures(source: str) -> tuple[int, ...]:
     """Those that a source says it runs on."""
     said = [10 * int(major) + int(minor) for major, minor in _NEEDS.findall(source)]
@@ -134,7 +140,12 @@ def cubins(
         return [Cubin(**entry) for entry in json.loads(kept.read_text())]
 
     def one(architecture: int) -> list[Cubin]:
-        wanted = (*options, f"-arch=sm_{architecture}", "--ptxas-options=-v", KEEP_HEADERS)
+        wanted = (
+            *options,
+            f"-arch=sm_{architecture}",
+            "--ptxas-options=-v",
+            *_keep_headers(source),
+        )
         result = nvrtc.compile(source, wanted, name, expressions)
         if not result.accepted:
             message = f"NVRTC refused it for sm_{architecture}:\n{result.log}"
@@ -156,8 +167,8 @@ def _check_with_cupy13(
     source: str, options: tuple[str, ...], name: str, expressions: tuple[str, ...], oldest: int
 ) -> None:
     """Only whether NVRTC accepts the source as CuPy 13 gives it: no machine code."""
-    wanted = (*cupy13.options(options), f"-arch=compute_{oldest}", KEEP_HEADERS)
     source = cupy13.rewrite(source)
+    wanted = (*cupy13.options(options), f"-arch=compute_{oldest}", *_keep_headers(source))
     result = nvrtc.compile(source, wanted, name, expressions, headers=cupy13.headers())
     if not result.accepted:
         message = f"NVRTC refused it as CuPy 13 gives it:\n{result.log}"
