@@ -15,7 +15,7 @@ import pytest
 from helpers.press import notebook
 
 CARD = "sms=10,memory=2GiB,shared=64KiB,l2=4MiB,capability=7.5"
-MEMORY = re.compile(r"memGetInfo|mem_info|sharedMem|MaxSharedMemory")
+MEMORY = re.compile(r"memGetInfo|mem_info|sharedMemPerBlock|MaxSharedMemory")
 COOPERATIVE = re.compile("enable_cooperative_groups")
 
 
