@@ -42,6 +42,9 @@ FLAGS = (
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
+# What a variable holds before it is given a value: the same useless number each time. Else Clang takes
+# it that only lanes which have given theirs one come to a shuffle, and drops the test before it.
+UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 # By family: messages without pictures; zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
     "gcc": ["-fno-diagnostics-show-caret"],
@@ -89,6 +92,12 @@ class Compiler:
     command: tuple[str, ...]
     family: str
     version: str
+
+    @property
+    def major(self) -> int:
+        """The first number of the version; 0 if there is none to be seen."""
+        found = re.search(r"(?:\)|version) (\d+)\.", self.version)
+        return int(found[1]) if found else 0
 
 
 def cache_folder() -> Path:
@@ -234,8 +243,11 @@ def _flags() -> list[str]:
 
 def _kernel_flags(pointers: bool) -> list[str]:
     flags = [*_flags(), *CHECKS]
+    compiler = find_compiler()
+    if compiler.family != "gcc" or compiler.major >= 12:
+        flags.append(UNINITIALISED)
     if pointers:
-        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[find_compiler().family] * has_shadow())]
+        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[compiler.family] * has_shadow())]
     return flags
 
 
