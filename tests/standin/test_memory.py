@@ -163,9 +163,9 @@ def test_each_device_has_its_own_books(monkeypatch, pool):
 class CollectingList(list):
     """A list of free blocks during whose change the garbage collector runs."""
 
-    def remove(self, item):
+    def __delitem__(self, index):
         gc.collect()
-        super().remove(item)
+        super().__delitem__(index)
 
 
 def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(pool):

@@ -33,8 +33,6 @@ class ndarray:
     def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
         shape = tuple(shape) if np.iterable(shape) else (shape,)
         shape = tuple(operator.index(n) for n in shape)
-        if any(n < 0 for n in shape):
-            raise ValueError("Negative dimensions are not allowed")
         dtype = check_dtype(dtype)
         made = allocate(shape, dtype, order or "C", memptr, strides)
         self = object.__new__(cls)
@@ -135,6 +133,8 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     """An array at ``pointer``, by default in new memory: undefined and not even poisoned."""
     dtype = check_dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
+    if any(n < 0 for n in shape):
+        raise ValueError("Negative dimensions are not allowed")
     if pointer is None:
         pointer = memory.alloc(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)

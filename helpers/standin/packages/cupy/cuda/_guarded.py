@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 
 import numpy as np
 
 from cupy.cuda import _ownership, runtime
-from helpers.standin.engine.memory import Allocation
+from helpers.standin.engine.memory import Allocation, NoMemory, release
+
+
+def _allocate(size: int) -> Allocation:
+    """CUDARuntimeError (out of memory) if even what nothing refers to is not enough."""
+    try:
+        return Allocation(size)
+    except NoMemory:
+        gc.collect()
+        release()
+    try:
+        return Allocation(size)
+    except NoMemory:
+        raise runtime.CUDARuntimeError(2) from None
 
 
 class Memory:
@@ -23,7 +37,7 @@ class Memory:
     def __init__(self, size: int):
         self.size = size
         self.device_id = runtime.getDevice()
-        allocation = Allocation(size)  # freed with the last array that sees it
+        allocation = _allocate(size)  # freed with the last array that sees it
         self.ptr = allocation.address
         self.payload = np.asarray(allocation)
         _ownership.enter(self.ptr, size, self.device_id)
