@@ -1,12 +1,16 @@
 """Memory: guard zones, the pool's books, allocators, pinned memory."""
 
 import gc
+import time
 
 import cupy as cp
 import cupyx
 import numpy as np
 import pytest
 from cupy.cuda import memory
+from cupy.cuda.runtime import CUDARuntimeError
+
+from helpers.standin.engine import memory as engine_memory
 
 
 @pytest.fixture
@@ -158,6 +162,40 @@ def test_each_device_has_its_own_books(monkeypatch, pool):
         assert pool.used_bytes() == 512
         assert b.device.id == 1
     assert a.device.id == 0
+
+
+def test_more_memory_than_there_is(monkeypatch, pool):
+    """CuPy's error, and the books are as before; the interpreter is never in danger."""
+    kept = pool.malloc(5 << 20)
+    monkeypatch.setattr(engine_memory, "_available", lambda: engine_memory.RESERVE + (9 << 20))
+    for size in (1 << 62, 10 << 20):
+        with pytest.raises(cp.cuda.memory.OutOfMemoryError, match=f"allocating {size:,} bytes"):
+            pool.malloc(size)
+    with pytest.raises(CUDARuntimeError, match="out of memory"):
+        cp.cuda.memory.Memory(10 << 20)
+    assert (pool.used_bytes(), pool.total_bytes()) == (5 << 20, 5 << 20)
+    pool.malloc(8 << 20)
+    with pytest.raises(ValueError, match="-5 bytes: it cannot be negative"):
+        pool.malloc(-5)
+    with pytest.raises(ValueError, match="Negative dimensions"):
+        cp.zeros(-3)
+    with pytest.raises(ValueError, match="8 bytes before the start of its memory"):
+        cp.ndarray(1, memptr=kept - 8)
+
+
+def test_an_allocation_costs_the_same_beside_many_others():
+    def seconds():
+        start = time.process_time()
+        for _ in range(300):
+            cp.empty(10)
+        return time.process_time() - start
+
+    alone = min(seconds() for _ in range(5))
+    many = [cp.empty(size) for size in range(1, 6000)]
+    beside = min(seconds() for _ in range(5))
+    many.clear()
+    after = min(seconds() for _ in range(5))
+    assert max(beside, after) < 3 * alone
 
 
 class CollectingList(list):

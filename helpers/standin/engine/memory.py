@@ -16,7 +16,8 @@ import re
 from helpers.standin.engine import compiler
 
 SPARE_LIMIT = 1 << 28  # bytes of freed memory that stay with the process
-LARGE = 1 << 24  # bytes; the system is asked whether it has so many
+LARGE = 1 << 20  # bytes; the system is asked whether it has so many
+RESERVE = 1 << 28  # bytes that it should keep: one that has none left ends whole programs
 
 
 class NoMemory(MemoryError):
@@ -95,7 +96,7 @@ class Allocation:
             raise ValueError(f"an allocation of {size} bytes: it cannot be negative")
         held = _held(size)
         address = _spare.take(held)
-        if address is None and (held < LARGE or held < _available()):
+        if address is None and (held < LARGE or held + RESERVE < _available()):
             address = _returned.take(held) or extend(held)
         if address is None:
             raise NoMemory(f"there is no room for {size:,} bytes")

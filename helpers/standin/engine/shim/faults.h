@@ -105,6 +105,10 @@ void on_signal(int number, siginfo_t *info, void *context) {
 const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT, SIGALRM};
 const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
 
+long microseconds(const itimerval &timer) {
+    return timer.it_value.tv_sec * 1000000 + timer.it_value.tv_usec;
+}
+
 // Catches the signals for as long as it lives, on a stack of its own, since a fiber's may be full.
 struct Handlers {
     struct sigaction before[SIGNAL_COUNT];
@@ -129,7 +133,15 @@ struct Handlers {
     }
 
     void restore() {
-        setitimer(ITIMER_REAL, &timer_before, nullptr);
+        const itimerval off = {};
+        itimerval left;
+        setitimer(ITIMER_REAL, &off, &left);
+        if (long before = microseconds(timer_before)) {  // somebody else's: it has gone on
+            long rest = before - (long)(standin_time_limit * 1e6) + microseconds(left);
+            timer_before.it_value.tv_sec = rest > 0 ? rest / 1000000 : 0;
+            timer_before.it_value.tv_usec = rest > 0 ? rest % 1000000 : 1;
+            setitimer(ITIMER_REAL, &timer_before, nullptr);
+        }
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
         sigaltstack(&stack_before, nullptr);
     }

@@ -138,6 +138,8 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     if pointer is None:
         pointer = memory.alloc(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
+    if offset < 0:
+        raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")
     return wrap(np.ndarray(shape, dtype, buffer, offset, strides, order), pointer.mem)
 
 

@@ -150,26 +150,23 @@ class MemoryPool:
         """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
         if not _ownership.fits(size, runtime.getDevice()):
             raise OutOfMemoryError(size, self.total_bytes())
-        given_back = None
-        if size:
-            with self._lock:
-                books = self._here()
-                block = self._take(round_up(size), books)
-            given_back = functools.partial(self._freed.append, (books, block))
-        try:
-            memory = Memory(size)
-        except runtime.CUDARuntimeError:
-            given_back()
-            raise OutOfMemoryError(size, self.total_bytes()) from None
-        memory.given_back = given_back
+        with self._lock:
+            books = self._here()
+            self._make_room(round_up(size), books)
+            try:
+                memory = Memory(size)
+            except runtime.CUDARuntimeError:
+                raise OutOfMemoryError(size, books.total()) from None
+            if size:
+                block = books.take(round_up(size))
+                memory.given_back = functools.partial(self._freed.append, (books, block))
         return MemoryPointer(memory, 0)
 
-    def _take(self, size: int, books: _Books) -> _Block:
+    def _make_room(self, size: int, books: _Books) -> None:
         if books.limit and not books.fits(size) and books.total() + size > books.limit:
             self.free_all_blocks()
             if books.total() + size > books.limit:
                 raise OutOfMemoryError(size, books.total(), books.limit)
-        return books.take(size)
 
     def used_bytes(self) -> int:
         return self._here().used
