@@ -222,3 +222,29 @@ def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(poo
     assert pool.used_bytes() == 5 * 512
     held.clear()
     assert (pool.used_bytes(), pool.n_free_blocks(), pool.total_bytes()) == (0, 1, 20 * 512)
+
+
+def test_copies_in_the_order_of_a_stream():
+    """Captured, they are done when the graph is launched, and not before."""
+    host, back = np.arange(5, dtype="i4"), np.zeros(5, "i4")
+    first, second = memory.alloc(20), memory.alloc(20)
+    stream = cp.cuda.Stream(non_blocking=True)
+    stream.begin_capture()
+    first.copy_from_async(host.ctypes.data, 20, stream)
+    second.copy_from_async(first, 20, stream)
+    second.memset_async(255, 8, stream)
+    second.copy_to_host_async(back.ctypes.data, 20, stream=stream)
+    graph = stream.end_capture()
+    host += 10
+    assert back.tolist() == [0] * 5
+    graph.launch(stream)
+    stream.synchronize()
+    assert back.tolist() == [-1, -1, 12, 13, 14]
+    first.copy_from(second + 8, 12)
+    first.copy_to_host(back.ctypes.data, 20)
+    assert back.tolist() == [12, 13, 14, 13, 14]
+
+
+def test_profile():
+    with pytest.raises(ZeroDivisionError), cp.cuda.profile():
+        cp.arange(3) + 1 / 0

@@ -8,6 +8,7 @@ an array is and where it lies; ``_methods``, ``_indexing``, ``_host``, ``_protoc
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 
@@ -74,7 +75,8 @@ class ndarray:
 
     @property
     def flags(self) -> Flags:
-        return Flags(self)
+        flags = self._array.flags
+        return Flags(flags.c_contiguous, flags.f_contiguous, self._base is None)
 
     @property
     def base(self):
@@ -105,15 +107,16 @@ class ndarray:
         return wrap(array, self._memory, self)
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class Flags:
-    """Layout of an array: ``c_contiguous``, ``f_contiguous``, ``owndata``."""
+    """Layout of an array. Unlike NumPy's they cannot be set."""
 
-    def __init__(self, array: ndarray):
-        self.c_contiguous = array._array.flags.c_contiguous
-        self.f_contiguous = array._array.flags.f_contiguous
-        self.fnc = self.f_contiguous and not self.c_contiguous
-        self.forc = self.f_contiguous or self.c_contiguous
-        self.owndata = array._base is None
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+
+    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
 
     def __getitem__(self, name: str) -> bool:
         try:
