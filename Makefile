@@ -9,7 +9,7 @@ PYTEST := $(RUN) pytest -q
 
 # What a compiler may see otherwise than another: these are run with a second one, ziglang.
 KERNEL_TESTS := $(patsubst %,tests/standin/test_%.py,rawkernel elementwise reduction carray fences \
-    compiler translate fibers float_casts half ptx wmma async_copy mathematics)
+    compiler translate fibers active_lanes local_memory float_casts half ptx wmma async_copy mathematics)
 
 .PHONY: book test lab record clean
 .DEFAULT_GOAL := book

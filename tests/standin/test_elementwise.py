@@ -89,6 +89,40 @@ def test_complex_arithmetic(dtype):
         np.testing.assert_allclose(z, wanted, rtol=1e-4 if dtype == "F" else 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "real", "others"),
+    [
+        ("F", "float", ["2", "2.0", "2u", "true"]),
+        ("D", "double", ["2", "2.0f", "complex<float>(2)"]),
+    ],
+)
+def test_complex_numbers_mix_with_numbers_of_their_own_precision_only(dtype, real, others):
+    """CuPy's header has no operator for others, so `2 * x` does not compile on a GPU either."""
+    x = np.array([1 + 2j, -3 + 0.5j, np.inf + 1j], dtype)
+
+    def run(expression, out="T"):
+        kernel = cp.ElementwiseKernel("T x", f"{out} z", f"z = {expression}", "mixed_kernel")
+        return kernel(cp.asarray(x)).get()
+
+    two = f"{real}(2)"
+    y = x[:2]
+    for number, (op, wanted) in enumerate({"+": y + 2, "-": y - 2, "*": y * 2, "/": y / 2}.items()):
+        np.testing.assert_array_equal(run(f"x {op} {two}")[:2], wanted)
+        other = others[number % len(others)]
+        for expression in (f"x {op} {other}", f"{other} {op} x"):
+            with pytest.raises(CompileException, match="operator"):
+                run(expression)
+    np.testing.assert_array_equal(run(f"{two} + x"), 2 + x)
+    np.testing.assert_array_equal(run(f"{two} - x"), 2 - x)
+    np.testing.assert_array_equal(run(f"{two} * x").real[2], np.inf)  # no 0 * inf from a zero
+    assert run(f"{two} * x").imag[2] == 2
+    np.testing.assert_allclose(run(f"{two} / x")[:2], 2 / x[:2], rtol=1e-6)
+    assert run(f"x == {real}(1)", "bool").tolist() == [False] * 3
+    assert run(f"{real}(-3) != T(x.real())", "bool").tolist() == [True, False, True]
+    with pytest.raises(CompileException, match="operator"):
+        run(f"x == {others[0]}", "bool")
+
+
 def test_several_outputs_and_types():
     kernel = cp.ElementwiseKernel(
         "T x, U y",

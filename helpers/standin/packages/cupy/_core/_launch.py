@@ -145,8 +145,9 @@ class Packing:
         return words
 
 
-# What a body needs to make a pointer of its own; indices of raw arrays are checked in any case.
-_POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\bdata\b")
+# What a body needs to make a pointer of its own; indices of raw arrays are checked in any case. A
+# local array is one as soon as a function is given it.
+_POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\b(data|new|malloc)\b|\w\s+\w+\s*\[")
 
 
 def follows_pointers(*texts: str) -> bool:

@@ -103,6 +103,13 @@ def tensordot_blas(a, b, axes=2) -> str | None:
     return None if summed == a.ndim == b.ndim else blas(a, b)
 
 
+def min_scalar_type(a) -> np.dtype:
+    """NumPy's; of a device array, whose values only the device knows, its own dtype."""
+    if isinstance(a, (list, tuple)) and any(isinstance(item, ndarray) for item in a):
+        return np.result_type(*map(min_scalar_type, a))
+    return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
+
+
 def einsum_blas(*args, **kwargs) -> str | None:
     """A label that two operands have and the result has not is summed over by cuBLAS."""
     if isinstance(args[0], str):
