@@ -517,3 +517,11 @@ def test_views_without_elements_have_a_base():
     a = cp.zeros((3, 0, 2), complex)
     for view in (a.real, a.imag, a[1:], cp.einsum("ijk->kji", a), cp.transpose(a)):
         assert view.base is a and view.size == 0
+
+
+@pytest.mark.parametrize("optimize", [False, True, ["einsum_path", (0, 1), (0, 1)]])
+def test_einsum_converts_its_operands_first(optimize):
+    """100 * 100 does not fit into eight bits, but the result is a float32."""
+    a, b = cp.full((2, 3), 100, "i1"), cp.full((3, 2), 100, "i1")
+    got = cp.einsum("ij,jk,kl", a, b, cp.ones((2, 4), "f4"), optimize=optimize)
+    assert got.dtype == np.float32 and (got == 60_000).all()
