@@ -6,6 +6,8 @@
 PYTHON ?= python3
 RUN := .venv/bin/python -m
 PYTEST := $(RUN) pytest -q
+# Each test file stays in one process; NumPy's own threads would only get in each other's way.
+PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n auto --maxprocesses 4 --dist loadfile
 
 # What a compiler may see otherwise than another: these are run with a second one, ziglang.
 KERNEL_TESTS := $(patsubst %,tests/standin/test_%.py,rawkernel elementwise reduction carray fences \
@@ -25,11 +27,12 @@ book: .venv/installed
 test: .venv/installed-test
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(PYTEST) tests --ignore=tests/conformance --ignore=tests/site
-	CXX="$(CURDIR)/.venv/bin/python -m ziglang c++" $(PYTEST) $(KERNEL_TESTS)
+	$(PARALLEL) tests --ignore=tests/conformance --ignore=tests/site
+	CXX="$(CURDIR)/.venv/bin/python -m ziglang c++" $(PARALLEL) $(KERNEL_TESTS)
 	$(PYTEST) tests/conformance -rfE --disable-warnings
 	rm -rf _build/kernels
-	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/chapters_kernels.py $(PYTEST) --nbval notebooks
+	CUPY_STANDIN=always CUPY_STANDIN_LISTENER=$(CURDIR)/tests/chapters_kernels.py \
+	    $(PARALLEL) --nbval notebooks
 	.venv/bin/python tests/chapters_kernels.py
 	$(MAKE) --no-print-directory book
 	$(PYTEST) tests/site
