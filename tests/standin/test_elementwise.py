@@ -110,7 +110,8 @@ def test_complex_numbers_mix_with_numbers_of_their_own_precision_only(dtype, rea
         np.testing.assert_array_equal(run(f"x {op} {two}")[:2], wanted)
         other = others[number % len(others)]
         for expression in (f"x {op} {other}", f"{other} {op} x"):
-            with pytest.raises(CompileException, match="operator"):
+            message = r"^mixed_kernel.cu\(1\): error: (no match for .*operator|invalid operands)"
+            with pytest.raises(CompileException, match=message):
                 run(expression)
     np.testing.assert_array_equal(run(f"{two} + x"), 2 + x)
     np.testing.assert_array_equal(run(f"{two} - x"), 2 - x)
@@ -119,7 +120,7 @@ def test_complex_numbers_mix_with_numbers_of_their_own_precision_only(dtype, rea
     np.testing.assert_allclose(run(f"{two} / x")[:2], 2 / x[:2], rtol=1e-6)
     assert run(f"x == {real}(1)", "bool").tolist() == [False] * 3
     assert run(f"{real}(-3) != T(x.real())", "bool").tolist() == [True, False, True]
-    with pytest.raises(CompileException, match="operator"):
+    with pytest.raises(CompileException, match="operator|invalid operands"):
         run(f"x == {others[0]}", "bool")
 
 

@@ -315,6 +315,7 @@ def readable(message: str, name: str) -> str:
         r"(?P<what>.*)"
     )
     found: list[tuple[str, str]] = []  # place, what
+    of_error = False
     for line in message.splitlines():
         match = pattern.match(line)
         if not match:
@@ -322,7 +323,10 @@ def readable(message: str, name: str) -> str:
         place = f"{match['file']}({match['line']})"
         if match["kind"] == "error":
             found.append((place, match["what"].partition(" [-W")[0]))
-        elif found and "expanded from macro" in match["what"] and match["file"] != "generated code":
+            of_error = True
+        elif "expanded from macro" not in match["what"]:
+            of_error = False  # what follows is of this note
+        elif of_error and match["file"] != "generated code":
             found[-1] = (place, found[-1][1])  # Clang names the macro's use first
     errors = list(dict.fromkeys(f"{place}: error: {what}" for place, what in found))
     if not errors:
