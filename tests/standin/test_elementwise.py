@@ -491,3 +491,16 @@ def test_a_write_outside_goes_nowhere():
     np.testing.assert_array_equal(memory.get(), [0, 1, 2, 3, 0, 0, 0, 0, 0, 0])
     kernel(memory, size=6)  # and the kernel can be used again
     np.testing.assert_array_equal(memory.get(), [0, 1, 2, 3, 4, 5, 0, 0, 0, 0])
+
+
+def test_a_complex_number_may_stand_anywhere_among_the_arguments():
+    kernel = cp.ElementwiseKernel(
+        "int32 x, raw int32 table, complex128 z",
+        "int32 y",
+        "y = *&x + (int)z.imag()",  # the address makes the fences watch it all
+        "odd",
+        reduce_dims=False,
+    )
+    for _ in range(20):  # the call's words lie where NumPy happens to put them
+        y = kernel(cp.asarray(np.int32(4)), cp.arange(3, dtype=np.int32), np.complex128(2 + 4j))
+        assert y.item() == 8

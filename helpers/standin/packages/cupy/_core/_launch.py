@@ -84,9 +84,14 @@ def parameter_list(rows: Sequence[tuple[str, str, int]]) -> str:
 
 
 def unpacking(rows: Sequence[tuple[str, str, int]]) -> str:
-    """C++ declarations that read everything from the row of words."""
+    """C++ declarations that read everything from the row of words.
+
+    By way of a copy: a complex number wants an address that is a multiple of 16.
+    """
     return "\n".join(
-        f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(words + {offset});"
+        f"  alignas({ctype}) char word_{offset}[sizeof({ctype})];\n"
+        f"  memcpy(word_{offset}, words + {offset}, sizeof({ctype}));\n"
+        f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(word_{offset});"
         for ctype, name, offset in rows
     )
 
