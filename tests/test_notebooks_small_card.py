@@ -26,14 +26,14 @@ def run(path, card):
     client.execute(env=os.environ | {"CUPY_STANDIN": "always", "CUPY_STANDIN_CARD": card})
 
 
-def chapters(pattern, marks=()):
+def chapters(pattern):
     found = [
         path
         for path in notebook.paths()
         if any(pattern.search(cell.source) for cell in notebook.code_cells(notebook.read(path)))
     ]
     assert found, f"no chapter has {pattern.pattern}"
-    return [pytest.param(path, id=path.stem, marks=marks) for path in found]
+    return [pytest.param(path, id=path.stem) for path in found]
 
 
 @pytest.mark.parametrize("path", chapters(MEMORY))
@@ -41,12 +41,6 @@ def test_a_small_card(path):
     run(path, CARD)
 
 
-@pytest.mark.parametrize(
-    "path",
-    chapters(
-        COOPERATIVE,
-        pytest.mark.xfail(strict=True, reason="it launches cooperatively without asking the card"),
-    ),
-)
+@pytest.mark.parametrize("path", chapters(COOPERATIVE))
 def test_no_cooperative_launch(path):
     run(path, CARD + ",cooperative=0")

@@ -1,10 +1,10 @@
 """Chapter 47's cluster kernel, which the stand-in cannot run: NVIDIA's own compiler reads it."""
 
+import nvrtc
 import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
 from helpers.chapters.oja_on_chip import cluster_source
-from helpers.standin import nvrtc
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
@@ -12,9 +12,8 @@ pytestmark = pytest.mark.skipif(
 HOPPER = ("-arch=sm_90",)
 
 
-@pytest.mark.parametrize("n", [1, 33, 200, 256])
-def test_the_cluster_kernel_compiles(n):
-    nvrtc.check(cluster_source(n), HOPPER, "one_cluster")
+def test_the_cluster_kernel_compiles():
+    nvrtc.check(cluster_source(33), HOPPER, "one_cluster")
 
 
 def test_an_older_gpu_is_refused():
