@@ -179,10 +179,13 @@ def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
 )
 def test_memory_errors_fail_the_recording(path, tmp_path, monkeypatch, on_a_gpu, body, says):
     sanitizer(tmp_path, monkeypatch, body)
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     before = path.read_bytes()
     with pytest.raises(RuntimeError, match=says):
         record.record(path)
     assert path.read_bytes() == before
+    kept = notebook.read(tmp_path / "failed" / path.name)
+    assert any(cell.outputs for cell in notebook.code_cells(kept))
 
 
 def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, monkeypatch):

@@ -53,15 +53,21 @@ def run(path, *, recording=False, all_asserts=False):
         problems += [plain(problem) for problem in asserts.failures(book)]
         asserts.restore(book, sources)
     if problems:
-        kept = FAILED / path.name
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        notebook.write(book, kept)
+        kept = keep(book, path)
         raise RuntimeError(f"{'; '.join(problems)}\nafter {seconds:.1f} s; what came out: {kept}")
     return book, {
         "seconds": round(seconds, 1),
         "host_us": {"before": before, "after": after},
         "disturbed": host.disturbed(before, after),
     }
+
+
+def keep(book, path):
+    """Write `book`, what came out of a run of the notebook at `path` that failed; return where."""
+    kept = FAILED / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    notebook.write(book, kept)
+    return kept
 
 
 def environment():
