@@ -30,15 +30,23 @@ def out_size(size, f, stride, pad):
 def im2col(x, F_shape, stride=1, pad=0):
     """Windows of x (N, C, H, W), each a column: (C * F_h * F_w, N * O_h * O_w)."""
     xp = cp.get_array_module(x)
-    N, C, H, W = x.shape
+    (N, C, H, W), (F_h, F_w) = x.shape, F_shape
     if pad:
         padded = xp.zeros((N, C, H + 2 * pad, W + 2 * pad), x.dtype)
         padded[:, :, pad:-pad, pad:-pad] = x
         x = padded
-    view = xp.lib.stride_tricks.sliding_window_view(x, F_shape, axis=(2, 3))
-    view = view[:, :, ::stride, ::stride]  # view[n, c, o_h, o_w, f_h, f_w]
-    cols = view.transpose(1, 4, 5, 0, 2, 3)  # cols[c, f_h, f_w, n, o_h, o_w]
-    return cols.reshape(C * F_shape[0] * F_shape[1], -1)
+    n, c, h, w = x.strides  # bytes from one index to the next
+    shape = (
+        C,
+        F_h,
+        F_w,
+        N,
+        out_size(H, F_h, stride, pad),
+        out_size(W, F_w, stride, pad),
+    )
+    strides = c, h, w, n, stride * h, stride * w
+    view = xp.lib.stride_tricks.as_strided(x, shape, strides)
+    return view.reshape(C * F_h * F_w, -1)  # view[c, f_h, f_w, n, o_h, o_w]
 
 
 def col2im(cols, x_shape, F_shape, stride=1, pad=0):
@@ -178,35 +186,41 @@ class SoftmaxLayer(BaseLayer):
     """Probabilities of x (N, n_class); the error is the mean of -log(probability of t)."""
 
     def forward(self, x):
-        shifted = x - x.max(axis=1, keepdims=True)
-        powers = self.xp.exp(shifted)
+        x = x - x.max(axis=1, keepdims=True)
+        powers = self.xp.exp(x)
         sums = powers.sum(axis=1, keepdims=True)
-        self.log_y = shifted - self.xp.log(sums)
-        return powers / sums
+        self.y, self.log_y = powers / sums, x - self.xp.log(sums)
+        return self.y
 
     def get_error(self, t):
         """Return the error as a 0-d array; t (N, n_class) has a 1 in each row."""
-        return -(self.log_y * t).sum() / len(t)
+        return (self.log_y * t).sum() / -len(t)
 
     def backward(self, t):
-        return (self.xp.exp(self.log_y) - t) / len(t)
+        return (self.y - t) / len(t)
+
+
+@cp.fuse()
+def adam_step(wb, m, v, grad, keep_m, keep_v, rate, part_v, eps):
+    m += (1 - keep_m) * (grad - m)
+    v += (1 - keep_v) * (grad * grad - v)
+    wb -= rate * m / ((v / part_v) ** 0.5 + eps)
 
 
 class Adam:
-    """D. P. Kingma and J. Ba's optimiser; changes wb in place."""
+    """D. P. Kingma and J. Ba's optimiser, for the array wb, which update changes."""
 
     def __init__(self, wb, rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8):
-        self.xp = cp.get_array_module(wb)
+        xp = cp.get_array_module(wb)
+        self.m, self.v, self.t = xp.zeros_like(wb), xp.zeros_like(wb), 0
         self.rate, self.beta1, self.beta2, self.eps = rate, beta1, beta2, eps
-        self.m, self.v, self.t = self.xp.zeros_like(wb), self.xp.zeros_like(wb), 0
 
     def update(self, wb, grad):
         self.t += 1
-        self.m += (1 - self.beta1) * (grad - self.m)
-        self.v += (1 - self.beta2) * (grad * grad - self.v)
-        m = self.m / (1 - self.beta1**self.t)
-        v = self.v / (1 - self.beta2**self.t)
-        wb -= self.rate * m / (self.xp.sqrt(v) + self.eps)
+        rate = self.rate / (1 - self.beta1**self.t)
+        part_v = 1 - self.beta2**self.t
+        betas = self.beta1, self.beta2
+        adam_step(wb, self.m, self.v, grad, *betas, rate, part_v, self.eps)
 
 
 class Network:
@@ -255,14 +269,16 @@ def build_cnn(network, pooling=PoolingLayer):
 
 
 def checked_images(x, I_shape, dtype, xp):
-    """Return images x as an array of xp and dtype; or say what is wrong with them."""
-    if x.shape[1:] != I_shape:
+    """Return the images x as an array of xp and dtype; or say what is wrong with them."""
+    if not isinstance(x, (np.ndarray, cp.ndarray)):
+        raise TypeError(f"the images are a {type(x).__name__}: an array is needed")
+    if x.shape[1:] != I_shape or not len(x):
         raise ValueError(
             f"the images are {x.shape}: this network takes (N, *{I_shape})"
         )
     if x.dtype.kind != "f":
         raise TypeError(
-            f"the images are {x.dtype}: make them floats from 0 to 1, np.float32(x) / 255"
+            f"the images are {x.dtype}: needed are floats, np.float32(x) / 255"
         )
     x = xp.asarray(x, dtype)
     if not bool(xp.isfinite(x).all()):
@@ -271,89 +287,56 @@ def checked_images(x, I_shape, dtype, xp):
 
 
 def one_hot(t, n, n_class, dtype, xp):
-    """Return labels t (n,) as rows with a single 1, (n, n_class); or say what is wrong."""
+    """Return the labels t (n,) as rows with one 1 each; or say what is wrong with them."""
+    t = np.asarray(t)
     if t.shape != (n,) or t.dtype.kind not in "iu":
         raise ValueError(
-            f"the labels are {t.dtype} {t.shape}: integers ({n},) are needed"
+            f"the labels are {t.dtype} {t.shape}: needed are {n} integers"
         )
     bad = np.flatnonzero((t < 0) | (t >= n_class))
     if bad.size:
         raise ValueError(
-            f"label {bad[0]} is {t[bad[0]]}: labels are 0 to {n_class - 1}"
+            f"label {bad[0]} is {t[bad[0]]}: needed are 0 to {n_class - 1}"
         )
     return xp.asarray(np.eye(n_class, dtype=dtype)[t])
 
 
-class LayerManager(Network):
-    """A network with its data: it trains on some, and predicts.
+class Keeper:
+    """Keeps a copy of a network's weights while all is finite, and brings it back after."""
 
-    train and test are pairs of NumPy arrays, images (N, C, H, W) and labels (N,).
-    errors is a list of (step, mean error since the entry before), accuracies one of
-    (training, test) after each epoch, the former on as many images as the latter.
-    """
+    def __init__(self, network):
+        self.network = network
+        self.weights = [
+            layer.wb for layer in network.layers if layer.wb is not None
+        ]
+        self.look(0.0)
 
-    def __init__(self, train, test, n_class=10, **options):
-        super().__init__(train[0].shape[1:], **options)
-        kind = {"dtype": self.dtype, "xp": self.xp}
-        self.x_train, self.x_test = (
-            checked_images(x, self.I_shape, **kind) for x, t in (train, test)
-        )
-        self.t_train, self.t_test = (
-            one_hot(t, len(x), n_class, **kind) for x, t in (train, test)
-        )
-        self.errors, self.accuracies, self.steps = [], [], 0
-
-    def step(self, x, t):
-        """Learn from one batch; return its error, a 0-d array that nobody waits for."""
-        self.forward(x)
-        error = self.layers[-1].get_error(t)
-        self.backward(t)
-        self.update()
-        self.steps += 1
-        return error
-
-    def training(self, epoch, n_batch=8, every=500):
-        """Train for `epoch` epochs; each shuffles anew, and leaves out an incomplete batch."""
-        n = len(self.x_train)
-        if not 1 <= n_batch <= n:
-            raise ValueError(
-                f"n_batch is {n_batch}: there are {n} images to train with"
-            )
-        for number in range(1, epoch + 1):
-            order = self.xp.asarray(self.rng.permutation(n))
-            x, t = self.x_train[order], self.t_train[order]
-            batches = range(0, n - n_batch + 1, n_batch)
-            self.look(0.0, 0)
-            total, count = 0, 0
-            for i in progress(batches, f"Epoch {number}"):
-                total = total + self.step(x[i : i + n_batch], t[i : i + n_batch])
-                count += 1
-                if count == every or i == batches[-1]:
-                    self.look(float(total), count)
-                    total, count = 0, 0
-            n_test = len(self.x_test)
-            train = self.accuracy(self.x_train[:n_test], self.t_train[:n_test])
-            self.accuracies.append((train, self.accuracy(self.x_test, self.t_test)))
-
-    def look(self, total, count):
-        """Note the mean error of the last `count` steps, and keep a copy of the weights.
-
-        Where either is not finite, the last copy comes back, and FloatingPointError says so.
-        """
-        weights = [layer.wb for layer in self.layers if layer.wb is not None]
-        finite = all(bool(self.xp.isfinite(wb).all()) for wb in weights)
-        if finite and np.isfinite(total):
-            self.kept = self.steps, [wb.copy() for wb in weights]
-            if count:
-                self.errors.append((self.steps, total / count))
+    def look(self, error):
+        """Copy the weights. If they or the error are not finite: FloatingPointError."""
+        isfinite, steps = self.network.xp.isfinite, self.network.steps
+        if np.isfinite(error) and all(
+            bool(isfinite(wb).all()) for wb in self.weights
+        ):
+            self.steps, self.copies = steps, [wb.copy() for wb in self.weights]
             return
-        step, copies = self.kept
-        for wb, copy in zip(weights, copies):
+        for wb, copy in zip(self.weights, self.copies):
             wb[...] = copy
         raise FloatingPointError(
-            f"the error was {total / count} in steps {step + 1} to {self.steps}: a learning"
-            f" rate too large, or bad data? The weights are those of step {step} again"
+            f"the error became {error} in steps {self.steps + 1} to {steps}: is the rate too"
+            f" large, or an image bad? The weights are again those of step {self.steps}"
         )
+
+
+class Predictor(Network):
+    """A network with its data. train and test: images (N, C, H, W) and labels (N,)."""
+
+    def __init__(self, train, test, n_class=10, **options):
+        super().__init__(np.shape(train[0])[1:], **options)
+        kind = {"dtype": self.dtype, "xp": self.xp}
+        self.x_train = checked_images(train[0], self.I_shape, **kind)
+        self.x_test = checked_images(test[0], self.I_shape, **kind)
+        self.t_train = one_hot(train[1], len(self.x_train), n_class, **kind)
+        self.t_test = one_hot(test[1], len(self.x_test), n_class, **kind)
 
     def predict(self, x, n_batch=1000):
         """Return the probabilities (N, n_class) for the images x (N, C, H, W)."""
@@ -364,41 +347,84 @@ class LayerManager(Network):
         return self.xp.concatenate(parts)
 
     def accuracy(self, x, t):
-        """Share of the images x whose likeliest class is that of t (N, n_class)."""
+        """Return which share of the images x is read as t (N, n_class) has it."""
         return float((self.predict(x).argmax(axis=1) == t.argmax(axis=1)).mean())
+
+
+class LayerManager(Predictor):
+    """A network that trains. steps counts; errors holds (step, mean error since the last);
+    accuracies holds (training, test) of each epoch, on equally many images."""
+
+    def __init__(self, train, test, **options):
+        super().__init__(train, test, **options)
+        self.steps, self.errors, self.accuracies = 0, [], []
+
+    def step(self, x, t):
+        """Learn from one batch. Return its error, a 0-d array, without waiting for it."""
+        self.forward(x)
+        error = self.layers[-1].get_error(t)
+        self.backward(t)
+        self.update()
+        self.steps += 1
+        return error
+
+    def training(self, epoch, n_batch=8, every=500):
+        """Train; an incomplete batch at the end of an epoch is left out."""
+        n, keeper = len(self.x_train), Keeper(self)
+        if not 1 <= n_batch <= n:
+            raise ValueError(
+                f"n_batch is {n_batch}: there are {n} images to train with"
+            )
+        for number in range(1, epoch + 1):
+            order = self.xp.asarray(self.rng.permutation(n))
+            x, t = self.x_train[order], self.t_train[order]
+            ends, total, count = range(n_batch, n + 1, n_batch), 0, 0
+            for end in progress(ends, f"Epoch {len(self.accuracies) + 1}"):
+                batch = slice(end - n_batch, end)
+                total, count = total + self.step(x[batch], t[batch]), count + 1
+                if count == every or end == ends[-1]:
+                    mean, total, count = float(total) / count, 0, 0
+                    keeper.look(mean)
+                    self.errors.append((self.steps, mean))
+            self.accuracies.append(self.both_accuracies())
+
+    def both_accuracies(self):
+        some = slice(len(self.x_test))
+        train = self.accuracy(self.x_train[some], self.t_train[some])
+        return train, self.accuracy(self.x_test, self.t_test)
+
+
+def weights_of(network):
+    return {
+        f"wb{i}": layer.wb
+        for i, layer in enumerate(network.layers)
+        if layer.wb is not None
+    }
 
 
 def save_weights(network, path):
     """Write the weights and biases of all layers to an .npz file."""
-    layers = enumerate(network.layers)
-    arrays = {
-        f"wb{i}": cp.asnumpy(layer.wb)
-        for i, layer in layers
-        if layer.wb is not None
-    }
-    np.savez(path, **arrays)
+    np.savez(
+        path, **{name: cp.asnumpy(wb) for name, wb in weights_of(network).items()}
+    )
 
 
 def load_weights(network, path):
-    """Read what save_weights wrote. ValueError if the file is damaged or of another network."""
+    """Read what save_weights wrote; ValueError if it is damaged or of another network."""
     try:
         with np.load(path) as file:
             arrays = {name: file[name] for name in file}
     except FileNotFoundError:
         raise
-    except Exception as error:  # what a damaged file raises depends on the damage
+    except Exception as error:  # which one depends on what is damaged
+        raise ValueError(f"the file of weights is damaged: {error}") from error
+    weights = weights_of(network)
+    found, needed = ({k: a.shape for k, a in d.items()} for d in (arrays, weights))
+    if found != needed:
         raise ValueError(
-            f"{path} is damaged, or holds no weights: {error}"
-        ) from error
-    targets = {f"wb{i}": layer.wb for i, layer in enumerate(network.layers)}
-    targets = {name: wb for name, wb in targets.items() if wb is not None}
-    shapes = {name: wb.shape for name, wb in targets.items()}
-    found = {name: array.shape for name, array in arrays.items()}
-    if found != shapes:
-        raise ValueError(
-            f"{path} is of another network: {found}, and this one has {shapes}"
+            f"weights of another network: {found}, needed are {needed}"
         )
-    for name, wb in targets.items():
+    for name, wb in weights.items():
         wb[...] = network.xp.asarray(arrays[name].astype(network.dtype))
 
 
