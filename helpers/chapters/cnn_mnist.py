@@ -2,8 +2,11 @@
 # ruff: noqa
 # fmt: off
 
+from pathlib import Path
+
 import numpy as np
 import cupy as cp
+
 from helpers import mnist, progress
 
 
@@ -58,11 +61,28 @@ def col2im(cols, x_shape, F_shape, stride=1, pad=0):
     x = xp.zeros((N, C, H + 2 * pad, W + 2 * pad), cols.dtype)
     for i in range(F_h):
         for j in range(F_w):
-            window = x[
-                :, :, i : i + stride * O_h : stride, j : j + stride * O_w : stride
-            ]
-            window += parts[i, j]  # window[n, c, o_h, o_w]
+            rows = slice(i, i + stride * O_h, stride)
+            columns = slice(j, j + stride * O_w, stride)
+            x[:, :, rows, columns] += parts[i, j]  # parts[i, j][n, c, o_h, o_w]
     return x[:, :, pad : pad + H, pad : pad + W]
+
+
+def numerical_gradient(f, a, h=1e-5):
+    """Gradient of the number f() by each element of a, which it changes and puts back."""
+    grad = np.empty_like(a)
+    for index in np.ndindex(a.shape):
+        kept, ends = a[index], []
+        for moved in (kept - h, kept + h):
+            a[index] = moved
+            ends.append(f())
+        a[index] = kept
+        grad[index] = (ends[1] - ends[0]) / (2 * h)
+    return grad
+
+
+def relative_error(a, b):
+    """Length of a - b over the length of b."""
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
 
 
 class BaseLayer:
@@ -89,8 +109,7 @@ class BaseLayer:
         self.grad_w, self.grad_b = self.grad_wb[:-1], self.grad_wb[-1]
 
     def update(self):
-        if self.wb is not None:
-            self.opt.update(self.wb, self.grad_wb)
+        self.opt.update(self.wb, self.grad_wb)
 
 
 class ConvLayer(BaseLayer):
@@ -230,12 +249,15 @@ class Network:
         self.I_shape, self.layers = tuple(I_shape), []
         self.xp, self.dtype = xp, np.dtype(dtype)
         self.rng = np.random.default_rng(seed)
+        self.common = {"xp": xp, "dtype": dtype, "rng": self.rng}
+
+    @property
+    def learning(self):
+        return [layer for layer in self.layers if layer.wb is not None]
 
     def append(self, layer_class, **options):
         I_shape = self.layers[-1].O_shape if self.layers else self.I_shape
-        layer = layer_class(
-            I_shape, xp=self.xp, dtype=self.dtype, rng=self.rng, **options
-        )
+        layer = layer_class(I_shape, **self.common, **options)
         layer.is_first = not self.layers
         if layer.wb is not None:
             layer.opt = Adam(layer.wb)
@@ -252,7 +274,7 @@ class Network:
             grad = layer.backward(grad)
 
     def update(self):
-        for layer in self.layers:
+        for layer in self.learning:
             layer.update()
 
 
@@ -271,18 +293,19 @@ def build_cnn(network, pooling=PoolingLayer):
 def checked_images(x, I_shape, dtype, xp):
     """Return the images x as an array of xp and dtype; or say what is wrong with them."""
     if not isinstance(x, (np.ndarray, cp.ndarray)):
-        raise TypeError(f"the images are a {type(x).__name__}: an array is needed")
+        raise TypeError(f"images are a {type(x).__name__}, not an array")
     if x.shape[1:] != I_shape or not len(x):
+        needed = ", ".join(map(str, I_shape))
         raise ValueError(
-            f"the images are {x.shape}: this network takes (N, *{I_shape})"
+            f"images are {x.shape}, not (N, {needed}) with N from 1 on"
         )
     if x.dtype.kind != "f":
         raise TypeError(
-            f"the images are {x.dtype}: needed are floats, np.float32(x) / 255"
+            f"images are {x.dtype}, not floats: take np.float32(x) / 255"
         )
     x = xp.asarray(x, dtype)
     if not bool(xp.isfinite(x).all()):
-        raise ValueError("the images have NaN or infinity in them")
+        raise ValueError("images have NaN or infinity in them")
     return x
 
 
@@ -290,14 +313,10 @@ def one_hot(t, n, n_class, dtype, xp):
     """Return the labels t (n,) as rows with one 1 each; or say what is wrong with them."""
     t = np.asarray(t)
     if t.shape != (n,) or t.dtype.kind not in "iu":
-        raise ValueError(
-            f"the labels are {t.dtype} {t.shape}: needed are {n} integers"
-        )
+        raise ValueError(f"labels are {t.dtype} {t.shape}, not {n} integers")
     bad = np.flatnonzero((t < 0) | (t >= n_class))
     if bad.size:
-        raise ValueError(
-            f"label {bad[0]} is {t[bad[0]]}: needed are 0 to {n_class - 1}"
-        )
+        raise ValueError(f"label {bad[0]} is {t[bad[0]]}, not 0 to {n_class - 1}")
     return xp.asarray(np.eye(n_class, dtype=dtype)[t])
 
 
@@ -306,24 +325,24 @@ class Keeper:
 
     def __init__(self, network):
         self.network = network
-        self.weights = [
-            layer.wb for layer in network.layers if layer.wb is not None
-        ]
         self.look(0.0)
 
     def look(self, error):
         """Copy the weights. If they or the error are not finite: FloatingPointError."""
-        isfinite, steps = self.network.xp.isfinite, self.network.steps
-        if np.isfinite(error) and all(
-            bool(isfinite(wb).all()) for wb in self.weights
-        ):
-            self.steps, self.copies = steps, [wb.copy() for wb in self.weights]
+        weights = [layer.wb for layer in self.network.learning]
+        finite = [bool(self.network.xp.isfinite(wb).all()) for wb in weights]
+        if np.isfinite(error) and all(finite):
+            self.steps, self.copies = (
+                self.network.steps,
+                [wb.copy() for wb in weights],
+            )
             return
-        for wb, copy in zip(self.weights, self.copies):
+        for wb, copy in zip(weights, self.copies):
             wb[...] = copy
         raise FloatingPointError(
-            f"the error became {error} in steps {self.steps + 1} to {steps}: is the rate too"
-            f" large, or an image bad? The weights are again those of step {self.steps}"
+            f"the error became {error} in steps {self.steps + 1} to {self.network.steps}:"
+            " is the rate too large, or an image bad?"
+            f" The weights are again those of step {self.steps}"
         )
 
 
@@ -341,10 +360,10 @@ class Predictor(Network):
     def predict(self, x, n_batch=1000):
         """Return the probabilities (N, n_class) for the images x (N, C, H, W)."""
         x = checked_images(x, self.I_shape, self.dtype, self.xp)
-        parts = [
-            self.forward(x[i : i + n_batch]) for i in range(0, len(x), n_batch)
-        ]
-        return self.xp.concatenate(parts)
+        starts = range(0, len(x), n_batch)
+        return self.xp.concatenate(
+            [self.forward(x[i : i + n_batch]) for i in starts]
+        )
 
     def accuracy(self, x, t):
         """Return which share of the images x is read as t (N, n_class) has it."""
@@ -373,9 +392,9 @@ class LayerManager(Predictor):
         n, keeper = len(self.x_train), Keeper(self)
         if not 1 <= n_batch <= n:
             raise ValueError(
-                f"n_batch is {n_batch}: there are {n} images to train with"
+                f"n_batch is {n_batch}, not 1 to {n}, the number of images"
             )
-        for number in range(1, epoch + 1):
+        for _ in range(epoch):
             order = self.xp.asarray(self.rng.permutation(n))
             x, t = self.x_train[order], self.t_train[order]
             ends, total, count = range(n_batch, n + 1, n_batch), 0, 0
@@ -394,53 +413,29 @@ class LayerManager(Predictor):
         return train, self.accuracy(self.x_test, self.t_test)
 
 
-def weights_of(network):
-    return {
-        f"wb{i}": layer.wb
-        for i, layer in enumerate(network.layers)
-        if layer.wb is not None
-    }
-
-
 def save_weights(network, path):
     """Write the weights and biases of all layers to an .npz file."""
-    np.savez(
-        path, **{name: cp.asnumpy(wb) for name, wb in weights_of(network).items()}
-    )
+    weights = [cp.asnumpy(layer.wb) for layer in network.learning]
+    np.savez(path, **{f"wb{k}": wb for k, wb in enumerate(weights)})
 
 
 def load_weights(network, path):
     """Read what save_weights wrote; ValueError if it is damaged or of another network."""
+    name = Path(path).name
     try:
         with np.load(path) as file:
-            arrays = {name: file[name] for name in file}
+            arrays = [file[f"wb{k}"] for k in range(len(file))]
     except FileNotFoundError:
         raise
     except Exception as error:  # which one depends on what is damaged
-        raise ValueError(f"the file of weights is damaged: {error}") from error
-    weights = weights_of(network)
-    found, needed = ({k: a.shape for k, a in d.items()} for d in (arrays, weights))
-    if found != needed:
         raise ValueError(
-            f"weights of another network: {found}, needed are {needed}"
-        )
-    for name, wb in weights.items():
-        wb[...] = network.xp.asarray(arrays[name].astype(network.dtype))
-
-
-def numerical_gradient(f, a, h=1e-5):
-    """Gradient of the number f() by each element of a, which it changes and puts back."""
-    grad = np.empty_like(a)
-    for index in np.ndindex(a.shape):
-        kept, ends = a[index], []
-        for moved in (kept - h, kept + h):
-            a[index] = moved
-            ends.append(f())
-        a[index] = kept
-        grad[index] = (ends[1] - ends[0]) / (2 * h)
-    return grad
-
-
-def relative_error(a, b):
-    """Length of a - b over the length of b."""
-    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
+            f"{name} is damaged, or holds no weights: {error}"
+        ) from error
+    found, needed = (
+        [a.shape for a in arrays],
+        [a.wb.shape for a in network.learning],
+    )
+    if found != needed:
+        raise ValueError(f"{name} is of another network: {found}, needed {needed}")
+    for array, layer in zip(arrays, network.learning):
+        layer.wb[...] = network.xp.asarray(array.astype(network.dtype))
