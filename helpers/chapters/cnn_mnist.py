@@ -109,7 +109,8 @@ class BaseLayer:
         self.grad_w, self.grad_b = self.grad_wb[:-1], self.grad_wb[-1]
 
     def update(self):
-        self.opt.update(self.wb, self.grad_wb)
+        if self.wb is not None:
+            self.opt.update(self.wb, self.grad_wb)
 
 
 class ConvLayer(BaseLayer):
@@ -274,7 +275,7 @@ class Network:
             grad = layer.backward(grad)
 
     def update(self):
-        for layer in self.learning:
+        for layer in self.layers:
             layer.update()
 
 
