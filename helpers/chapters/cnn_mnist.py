@@ -295,8 +295,8 @@ def checked_images(x, I_shape, dtype, xp):
     """Return the images x as an array of xp and dtype; or say what is wrong with them."""
     if not isinstance(x, (np.ndarray, cp.ndarray)):
         raise TypeError(f"images are a {type(x).__name__}, not an array")
-    if x.shape[1:] != I_shape or not len(x):
-        needed = ", ".join(map(str, I_shape))
+    if x.ndim != 4 or x.shape[1:] != I_shape or not len(x):
+        needed = ", ".join(map(str, I_shape if len(I_shape) == 3 else "CHW"))
         raise ValueError(
             f"images are {x.shape}, not (N, {needed}) with N from 1 on"
         )
@@ -307,6 +307,11 @@ def checked_images(x, I_shape, dtype, xp):
     x = xp.asarray(x, dtype)
     if not bool(xp.isfinite(x).all()):
         raise ValueError("images have NaN or infinity in them")
+    low, high = float(x.min()), float(x.max())
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"images go from {low:g} to {high:g}, not 0 to 1: divide by 255?"
+        )
     return x
 
 
@@ -322,29 +327,41 @@ def one_hot(t, n, n_class, dtype, xp):
 
 
 class Keeper:
-    """Keeps a copy of a network's weights while all is finite, and brings it back after."""
+    """Keeps a copy of what a network has learnt while all is finite, and brings it back."""
 
     def __init__(self, network):
         self.network = network
         self.look(0.0)
 
     def look(self, error):
-        """Copy the weights. If they or the error are not finite: FloatingPointError."""
-        weights = [layer.wb for layer in self.network.learning]
-        finite = [bool(self.network.xp.isfinite(wb).all()) for wb in weights]
+        """Copy all. If the error or a weight is not finite: FloatingPointError."""
+        network = self.network
+        finite = [
+            bool(network.xp.isfinite(layer.wb).all()) for layer in network.learning
+        ]
         if np.isfinite(error) and all(finite):
             self.steps, self.copies = (
-                self.network.steps,
-                [wb.copy() for wb in weights],
+                network.steps,
+                [*map(self.copy, network.learning)],
             )
             return
-        for wb, copy in zip(weights, self.copies):
-            wb[...] = copy
+        for layer, (wb, opt) in zip(network.learning, self.copies):
+            layer.wb[...] = wb
+            vars(layer.opt).update(opt)
+        last, network.steps = network.steps, self.steps
         raise FloatingPointError(
-            f"the error became {error} in steps {self.steps + 1} to {self.network.steps}:"
-            " is the rate too large, or an image bad?"
-            f" The weights are again those of step {self.steps}"
+            f"the error became {error} in steps {self.steps + 1} to {last}: is an image bad,"
+            f" or a rate far too large? All is again as it was after step {self.steps}"
         )
+
+    def copy(self, layer):
+        """Return wb, and what the optimiser knows."""
+        arrays = self.network.xp.ndarray
+        known = vars(layer.opt).items()
+        return layer.wb.copy(), {
+            name: value.copy() if isinstance(value, arrays) else value
+            for name, value in known
+        }
 
 
 class Predictor(Network):
@@ -417,7 +434,8 @@ class LayerManager(Predictor):
 def save_weights(network, path):
     """Write the weights and biases of all layers to an .npz file."""
     weights = [cp.asnumpy(layer.wb) for layer in network.learning]
-    np.savez(path, **{f"wb{k}": wb for k, wb in enumerate(weights)})
+    with open(path, "wb") as file:
+        np.savez(file, **{f"wb{k}": wb for k, wb in enumerate(weights)})
 
 
 def load_weights(network, path):
@@ -438,5 +456,7 @@ def load_weights(network, path):
     )
     if found != needed:
         raise ValueError(f"{name} is of another network: {found}, needed {needed}")
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError(f"{name} has weights that are NaN or infinite")
     for array, layer in zip(arrays, network.learning):
         layer.wb[...] = network.xp.asarray(array.astype(network.dtype))
