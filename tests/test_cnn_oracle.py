@@ -152,6 +152,8 @@ def bad_inputs():
     yield x[:, :, :27], t, ValueError, r"not \(N, 1, 28, 28\)"
     yield x[:0], t[:0], ValueError, "from 1 on"
     yield nan, t, ValueError, "NaN"
+    yield x + 2, t, ValueError, "go from 2 to 2, not 0 to 1"
+    yield x - 1, t, ValueError, "go from -1 to -1"
     yield x, t[:4], ValueError, "not 5 integers"
     yield x, t.astype(float), ValueError, "float64"
     yield x, t - 1, ValueError, "label 0 is -1"
@@ -177,14 +179,37 @@ def test_a_batch_larger_than_the_set_is_refused(xp):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")  # NumPy says so
-def test_nan_stops_training_and_what_was_learnt_is_kept(xp):
+def test_nan_stops_training_and_what_was_learnt_goes_on(xp):
+    """After the repair the network learns as if the bad step had not been: Adam too is kept."""
     train, test = cnn.mnist_images(24, 8)
     manager = cnn.build_cnn(cnn.LayerManager(train, test, xp=xp))
     manager.training(1)
-    kept = [one.wb.copy() for one in manager.learning]
+    state = [
+        (one.wb.copy(), one.opt.m.copy(), one.opt.v.copy(), one.opt.t) for one in manager.learning
+    ]
     manager.x_train = manager.x_train.copy()
     manager.x_train[7, 0, 9, 9] = np.inf
     with pytest.raises(FloatingPointError, match="in steps 4 to 6.*after step 3"):
         manager.training(1)
-    assert all(bool((one.wb == was).all()) for one, was in zip(manager.learning, kept, strict=True))
-    assert len(manager.errors) == 1
+    for one, (wb, m, v, t) in zip(manager.learning, state, strict=True):
+        for now, was in ((one.wb, wb), (one.opt.m, m), (one.opt.v, v)):
+            assert bool((now == was).all())
+        assert one.opt.t == t == 3
+    assert len(manager.errors) == 1 and manager.steps == 3
+    manager.x_train[7, 0, 9, 9] = 0
+    manager.training(1)
+    assert manager.steps == 6 and np.isfinite(manager.errors[-1][1])
+
+
+def test_weights_that_are_nan_are_refused(tmp_path):
+    network = cnn.build_cnn(cnn.Network((1, 28, 28)))
+    network.layers[3].wb[5, 5] = np.nan
+    cnn.save_weights(network, tmp_path / "weights")  # no suffix: the name is kept
+    with pytest.raises(ValueError, match="weights has weights that are NaN"):
+        cnn.load_weights(cnn.build_cnn(cnn.Network((1, 28, 28))), tmp_path / "weights")
+
+
+def test_training_images_without_a_channel_are_the_ones_blamed():
+    x, t = np.zeros((5, 28, 28), np.float32), np.arange(5)
+    with pytest.raises(ValueError, match=r"images are \(5, 28, 28\), not \(N, C, H, W\)"):
+        cnn.LayerManager((x, t), (x[:, None], t))
