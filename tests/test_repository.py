@@ -28,7 +28,12 @@ TEXT = {
 }
 TEXT |= {".toml", ".txt", ".yml", ".yaml", ""}
 
-CITED = {"cupy/cupy"}  # other people's projects
+CITED = {  # other people's projects
+    "cupy/cupy",
+    "0Akise/edla-rs",
+    "KazuhisaFujita/EDLA",
+    "pocokhc/ErrorDiffusionMethod",
+}
 INVENTED = ("OWNER", "someone", "a")  # owners in usage lines and in tests
 FORGE = re.compile(
     r"(?:(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)|raw\.githubusercontent\.com"
