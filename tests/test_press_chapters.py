@@ -226,6 +226,21 @@ def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
     assert "**Differ**: x (4); a sign (3)." in text and "**Not run**: a | b (1)." in text
 
 
+def test_the_page_of_random_programs(tmp_path, monkeypatch):
+    stored = {"date": "2026-11-20", "version": "1", "numpy": "3.4", "cases": 12345, "seconds": 6789}
+    stored |= {"by kind": {"fuse": 12000, "outside an array": 345}, "failures": 2}
+    monkeypatch.setattr(pages, "FUZZ", tmp_path / "result.json")
+    (page,) = (file for file in pages.write(tmp_path, []) if file.stem == "fuzz")
+    assert "No long run is stored" in page.read_text()
+    pages.FUZZ.write_text(json.dumps(stored))
+    pages.write(tmp_path, [])
+    text = page.read_text()
+    assert "12,345 random programs, run on 2026-11-20 in 6,789 s with NumPy 3.4: 2 had" in text
+    for row in ("| Kind | Programs |", "| fuse | 12,000 |", "| outside an array | 345 |"):
+        assert row in text
+    assert "| together | 12,345 |" in text
+
+
 def test_the_status_page_names_a_disturbed_host(path, tmp_path):
     book = notebook.read(path)
     times = {"median": 8.2, "low": 7.9, "high": 8.4}
@@ -241,7 +256,7 @@ def test_the_status_page_names_a_disturbed_host(path, tmp_path):
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 5 and all(written)
+    assert len(written) == 6 and all(written)
 
 
 def test_unchanged_pages_keep_their_time(path, tmp_path):

@@ -128,14 +128,21 @@ def test_prose_may_change_and_the_address_be_filled_in(recorded):
     assert record.state(book) == "fresh"
 
 
-def test_a_failing_cell_leaves_the_file_as_it_was(path, on_a_gpu):
+def test_a_failing_cell_leaves_the_file_as_it_was_and_keeps_what_came_out(
+    path, on_a_gpu, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     book = notebook.read(path)
     samples.cell_with(book, "print(twice").source = "1 / 0"
     notebook.write(book, path)
     before = path.read_bytes()
-    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError") as caught:
         record.record(path)
     assert path.read_bytes() == before
+    kept = tmp_path / "failed" / path.name
+    assert str(kept) in str(caught.value)
+    failed = samples.cell_with(notebook.read(kept), "1 / 0")
+    assert failed.outputs[-1].ename == "ZeroDivisionError"
 
 
 def sanitizer(folder, monkeypatch, body):
@@ -172,10 +179,13 @@ def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
 )
 def test_memory_errors_fail_the_recording(path, tmp_path, monkeypatch, on_a_gpu, body, says):
     sanitizer(tmp_path, monkeypatch, body)
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     before = path.read_bytes()
     with pytest.raises(RuntimeError, match=says):
         record.record(path)
     assert path.read_bytes() == before
+    kept = notebook.read(tmp_path / "failed" / path.name)
+    assert any(cell.outputs for cell in notebook.code_cells(kept))
 
 
 def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, monkeypatch):
@@ -249,7 +259,8 @@ def claims(path, *, then="pass"):
     return [samples.cell_with(book, text).id for text in ("limit, times", "1 / 0")]
 
 
-def test_all_failed_claims_are_named_at_once(path, on_a_gpu, monkeypatch):
+def test_all_failed_claims_are_named_at_once(path, on_a_gpu, monkeypatch, tmp_path):
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     first, second = claims(path, then="raise OSError('later')")
     monkeypatch.setattr(execute.host, "measure", lambda: QUIET)
     before = path.read_bytes()

@@ -8,6 +8,7 @@ from helpers import device
 from helpers.press import asserts, host, notebook
 
 CELL_SECONDS = 900
+FAILED = notebook.BOOK / "_build" / "failed"  # what came out of runs that failed
 
 
 def refusal():
@@ -25,7 +26,8 @@ def run(path, *, recording=False, all_asserts=False):
     Return the notebook with its new outputs, and a dictionary of `seconds` (what it took) and
     `host_us` and `disturbed` (the host before and after). `recording` sets the switch under which
     hidden cells hold claims about speed to account; with `all_asserts` the run goes on after a
-    failed one, so that all of them are seen. RuntimeError when a cell or an assert fails.
+    failed one, so that all of them are seen. RuntimeError when a cell or an assert fails; it names
+    the file that keeps what came out.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -51,12 +53,21 @@ def run(path, *, recording=False, all_asserts=False):
         problems += [plain(problem) for problem in asserts.failures(book)]
         asserts.restore(book, sources)
     if problems:
-        raise RuntimeError(f"{'; '.join(problems)}\nafter {seconds:.1f} s")
+        kept = keep(book, path)
+        raise RuntimeError(f"{'; '.join(problems)}\nafter {seconds:.1f} s; what came out: {kept}")
     return book, {
         "seconds": round(seconds, 1),
         "host_us": {"before": before, "after": after},
         "disturbed": host.disturbed(before, after),
     }
+
+
+def keep(book, path):
+    """Write `book`, what came out of a run of the notebook at `path` that failed; return where."""
+    kept = FAILED / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    notebook.write(book, kept)
+    return kept
 
 
 def environment():

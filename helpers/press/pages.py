@@ -1,7 +1,7 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
-python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md and
-                                        conformance.md there
+python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
+                                        conformance.md and fuzz.md there
 """
 
 import json
@@ -15,7 +15,9 @@ from helpers import standin
 from helpers.press import host, notebook, record, results
 
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
-CONFORMANCE = Path(__file__).parents[2] / "tests" / "conformance" / "results.json"
+TESTS = Path(__file__).parents[2] / "tests"
+CONFORMANCE = TESTS / "conformance" / "results.json"
+FUZZ = TESTS / "fuzz" / "result.json"
 OUTCOMES = {
     "passed": "Passed",
     "by design": "Fail by design",
@@ -197,12 +199,27 @@ def conformance(chapters):
     return text
 
 
+def fuzz(chapters):
+    """Return what the last long run of random programs found, as a fragment of a page."""
+    if not FUZZ.exists():
+        return ["No long run is stored: `python -m tests.fuzz --cases 10000 --store` makes one."]
+    stored = json.loads(FUZZ.read_text(encoding="utf-8"))
+    kinds = stored["by kind"] | {"together": stored["cases"]}
+    return [
+        f"{stored['cases']:,} random programs, run on {stored['date']} in {stored['seconds']:,} s "
+        f"with NumPy {stored['numpy']}: {stored['failures']:,} had another result than NumPy's or, "
+        "where the program was wrong on purpose, not the error that names the mistake.",
+        table(["Kind", "Programs"], [[kind, f"{count:,}"] for kind, count in kinds.items()]),
+    ]
+
+
 PAGES = {
     "measured": measured,
     "sources": sources,
     "status": status,
     "coverage": coverage,
     "conformance": conformance,
+    "fuzz": fuzz,
 }
 
 

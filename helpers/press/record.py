@@ -50,7 +50,10 @@ def record(path, *, all_asserts=False, memcheck=True):
     sanitizer does not run, and the receipt says so.
     """
     book, run = execute.run(path, recording=True, all_asserts=all_asserts)
-    verdict = sanitize(path) if memcheck else _verdict("not run")
+    try:
+        verdict = sanitize(path) if memcheck else _verdict("not run")
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}\nwhat came out: {execute.keep(book, path)}") from error
     notebook.canonical(book)
     book.metadata.receipt = report.facts() | {
         "code_sha256": notebook.code_sha256(book),

@@ -264,8 +264,10 @@ def _complex_product(a: Expression, b: Expression, operator: str) -> Expression:
     at, part = a.type, CTYPES[a.type.lower()]
 
     def small(z: Expression, shift: int) -> Expression:
-        clamp = f"fmin(fmax({z.text}.{{}}(), ({part})-99), ({part})99)"
-        text = f"{CTYPES[at]}({clamp.format('real')} + {shift}, {clamp.format('imag')})"
+        real, imag = (
+            f"fmin(fmax({z.text}.{of}(), ({part})-99), ({part})99)" for of in ("real", "imag")
+        )
+        text = f"{CTYPES[at]}({real} + {shift}, {imag})"
 
         def value(env):
             v = z.value(env)

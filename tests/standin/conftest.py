@@ -9,18 +9,20 @@ import pytest
 
 os.environ["CUPY_STANDIN"] = "always"
 
+import nvrtc  # noqa: E402
+
 import helpers.standin  # noqa: E402
-from helpers.standin import nvrtc  # noqa: E402
+from helpers.standin.engine import sources  # noqa: E402
 
 helpers.standin.install()
 if nvrtc.is_installed():
-    os.environ.setdefault("CUPY_STANDIN_NVRTC", "1")
+    os.environ.setdefault(sources.VARIABLE, nvrtc.__file__)
 
 
 @pytest.fixture
 def only_the_standin(monkeypatch):
     """Without NVIDIA's compiler: for what that one would answer first or differently."""
-    monkeypatch.delenv("CUPY_STANDIN_NVRTC", raising=False)
+    monkeypatch.delenv(sources.VARIABLE, raising=False)
 
 
 @pytest.fixture

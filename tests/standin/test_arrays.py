@@ -465,3 +465,63 @@ def test_views_by_strides():
 
 def test_the_class_has_its_public_name():
     assert repr(type(cp.ones(1))) == "<class 'cupy.ndarray'>"
+
+
+# ---- smaller things that CuPy's own tests ask for ------------------------------------------------
+
+
+def test_flags_tell_and_cannot_be_set():
+    a = cp.zeros((3, 2))
+    for view, c, f, own in ((a, True, False, True), (a.T, False, True, False)):
+        flags = view.flags
+        assert (flags.c_contiguous, flags["F_CONTIGUOUS"], flags.owndata) == (c, f, own)
+        assert (flags.fnc, flags.forc) == (f and not c, c or f)
+        for name in ("c_contiguous", "f_contiguous", "owndata", "fnc"):
+            with pytest.raises(AttributeError):
+                setattr(flags, name, True)
+    assert (
+        str(cp.zeros(3).flags).split()
+        == "C_CONTIGUOUS : True F_CONTIGUOUS : True OWNDATA : True".split()
+    )
+
+
+@pytest.mark.parametrize("save", [cp.savez, cp.savez_compressed])
+def test_an_npz_file_is_read_array_by_array(tmp_path, save):
+    x, y = cp.arange(6, dtype="i2").reshape(2, 3), cp.asarray([1.5, 2j])
+    save(tmp_path / "both.npz", x, y=y)
+    with cp.load(tmp_path / "both.npz") as both:
+        assert sorted(both) == ["arr_0", "y"] and len(both) == 2
+        assert isinstance(both["y"], cp.ndarray)
+        np.testing.assert_array_equal(both["arr_0"].get(), x.get())
+        np.testing.assert_array_equal(both["y"].get(), y.get())
+    with pytest.raises(ValueError, match="allow_pickle"):
+        cp.save(tmp_path / "object.npy", {1}, allow_pickle=False)
+
+
+def test_the_least_type_of_a_device_array_is_its_own():
+    a = cp.asarray([1, 2], "i8")
+    assert cp.min_scalar_type(a) == np.int64 and cp.min_scalar_type(a.get()[0]) == np.uint8
+    assert cp.min_scalar_type([a, cp.asarray([1.0, 2.0])]) == np.float64
+    assert cp.min_scalar_type(-129) == np.int16
+
+
+def test_grids_between_device_arrays():
+    first, last = np.zeros((4, 1)), np.arange(4.0)[:, None]
+    got = cp.mgrid[cp.asarray(first) : cp.asarray(last) : 3j]
+    np.testing.assert_array_equal(got.get(), np.mgrid[first:last:3j])
+    got = cp.ogrid[0:3, cp.asarray(1) : 5]
+    assert [part.shape for part in got] == [(3, 1), (1, 4)] and got[1].tolist() == [[1, 2, 3, 4]]
+
+
+def test_views_without_elements_have_a_base():
+    a = cp.zeros((3, 0, 2), complex)
+    for view in (a.real, a.imag, a[1:], cp.einsum("ijk->kji", a), cp.transpose(a)):
+        assert view.base is a and view.size == 0
+
+
+@pytest.mark.parametrize("optimize", [False, True, ["einsum_path", (0, 1), (0, 1)]])
+def test_einsum_converts_its_operands_first(optimize):
+    """100 * 100 does not fit into eight bits, but the result is a float32."""
+    a, b = cp.full((2, 3), 100, "i1"), cp.full((3, 2), 100, "i1")
+    got = cp.einsum("ij,jk,kl", a, b, cp.ones((2, 4), "f4"), optimize=optimize)
+    assert got.dtype == np.float32 and (got == 60_000).all()

@@ -160,3 +160,17 @@ def test_which_compiler_is_taken(monkeypatch, tmp_path):
     assert (chosen.command, chosen.family) == (("clang++", "--some-flag"), "clang")
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert compiler.find_compiler().family == "gcc"
+
+
+@pytest.mark.parametrize(
+    ("version", "major"),
+    [
+        ("g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright", 12),
+        ("g++ (GCC) 13.2.1 20230801", 13),
+        ("Ubuntu clang version 14.0.0-1ubuntu1.1", 14),
+        ("Apple clang version 16.0.0 (clang-1600.0.26.6)", 16),
+        ("something else", 0),
+    ],
+)
+def test_the_version_of_a_compiler(version, major):
+    assert compiler.Compiler(("c++",), "gcc", version).major == major

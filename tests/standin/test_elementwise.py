@@ -89,6 +89,41 @@ def test_complex_arithmetic(dtype):
         np.testing.assert_allclose(z, wanted, rtol=1e-4 if dtype == "F" else 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "real", "others"),
+    [
+        ("F", "float", ["2", "2.0", "2u", "true"]),
+        ("D", "double", ["2", "2.0f", "complex<float>(2)"]),
+    ],
+)
+def test_complex_numbers_mix_with_numbers_of_their_own_precision_only(dtype, real, others):
+    """CuPy's header has no operator for others, so `2 * x` does not compile on a GPU either."""
+    x = np.array([1 + 2j, -3 + 0.5j, np.inf + 1j], dtype)
+
+    def run(expression, out="T"):
+        kernel = cp.ElementwiseKernel("T x", f"{out} z", f"z = {expression}", "mixed_kernel")
+        return kernel(cp.asarray(x)).get()
+
+    two = f"{real}(2)"
+    y = x[:2]
+    for number, (op, wanted) in enumerate({"+": y + 2, "-": y - 2, "*": y * 2, "/": y / 2}.items()):
+        np.testing.assert_array_equal(run(f"x {op} {two}")[:2], wanted)
+        other = others[number % len(others)]
+        for expression in (f"x {op} {other}", f"{other} {op} x"):
+            message = r"^mixed_kernel.cu\(1\): error: (no match for .*operator|invalid operands)"
+            with pytest.raises(CompileException, match=message):
+                run(expression)
+    np.testing.assert_array_equal(run(f"{two} + x"), 2 + x)
+    np.testing.assert_array_equal(run(f"{two} - x"), 2 - x)
+    np.testing.assert_array_equal(run(f"{two} * x").real[2], np.inf)  # no 0 * inf from a zero
+    assert run(f"{two} * x").imag[2] == 2
+    np.testing.assert_allclose(run(f"{two} / x")[:2], 2 / x[:2], rtol=1e-6)
+    assert run(f"x == {real}(1)", "bool").tolist() == [False] * 3
+    assert run(f"{real}(-3) != T(x.real())", "bool").tolist() == [True, False, True]
+    with pytest.raises(CompileException, match="operator|invalid operands"):
+        run(f"x == {others[0]}", "bool")
+
+
 def test_several_outputs_and_types():
     kernel = cp.ElementwiseKernel(
         "T x, U y",
@@ -456,3 +491,16 @@ def test_a_write_outside_goes_nowhere():
     np.testing.assert_array_equal(memory.get(), [0, 1, 2, 3, 0, 0, 0, 0, 0, 0])
     kernel(memory, size=6)  # and the kernel can be used again
     np.testing.assert_array_equal(memory.get(), [0, 1, 2, 3, 4, 5, 0, 0, 0, 0])
+
+
+def test_a_complex_number_may_stand_anywhere_among_the_arguments():
+    kernel = cp.ElementwiseKernel(
+        "int32 x, raw int32 table, complex128 z",
+        "int32 y",
+        "y = *&x + (int)z.imag()",  # the address makes the fences watch it all
+        "odd",
+        reduce_dims=False,
+    )
+    for _ in range(20):  # the call's words lie where NumPy happens to put them
+        y = kernel(cp.asarray(np.int32(4)), cp.arange(3, dtype=np.int32), np.complex128(2 + 4j))
+        assert y.item() == 8

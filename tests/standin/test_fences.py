@@ -7,8 +7,10 @@ ends the process.
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import cupy as cp
 import numpy as np
@@ -290,6 +292,22 @@ def test_an_endless_loop_ends():
     assert re.search(r"line [34]:", text)
     kernel("x[0] = 1;", "float *x")((1,), (1,), (x,))
     assert x[0] == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_an_alarm_of_the_program_goes_on_during_launches():
+    k = kernel("for (int i = 0; i < 200000; ++i) x[0] = x[0] + i;", "float *x")
+    x, rung = cp.zeros(1, np.float32), []
+    before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        end = time.monotonic() + 20
+        while not rung and time.monotonic() < end:
+            k((1,), (1,), (x,))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rung
 
 
 @pytest.mark.parametrize("backwards", [False, True])

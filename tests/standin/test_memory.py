@@ -1,12 +1,16 @@
 """Memory: guard zones, the pool's books, allocators, pinned memory."""
 
 import gc
+import time
 
 import cupy as cp
 import cupyx
 import numpy as np
 import pytest
 from cupy.cuda import memory
+from cupy.cuda.runtime import CUDARuntimeError
+
+from helpers.standin.engine import memory as engine_memory
 
 
 @pytest.fixture
@@ -160,12 +164,46 @@ def test_each_device_has_its_own_books(monkeypatch, pool):
     assert a.device.id == 0
 
 
+def test_more_memory_than_there_is(monkeypatch, pool):
+    """CuPy's error, and the books are as before; the interpreter is never in danger."""
+    kept = pool.malloc(5 << 20)
+    monkeypatch.setattr(engine_memory, "_available", lambda: engine_memory.RESERVE + (9 << 20))
+    for size in (1 << 62, 10 << 20):
+        with pytest.raises(cp.cuda.memory.OutOfMemoryError, match=f"allocating {size:,} bytes"):
+            pool.malloc(size)
+    with pytest.raises(CUDARuntimeError, match="out of memory"):
+        cp.cuda.memory.Memory(10 << 20)
+    assert (pool.used_bytes(), pool.total_bytes()) == (5 << 20, 5 << 20)
+    pool.malloc(8 << 20)
+    with pytest.raises(ValueError, match="-5 bytes: it cannot be negative"):
+        pool.malloc(-5)
+    with pytest.raises(ValueError, match="Negative dimensions"):
+        cp.zeros(-3)
+    with pytest.raises(ValueError, match="8 bytes before the start of its memory"):
+        cp.ndarray(1, memptr=kept - 8)
+
+
+def test_an_allocation_costs_the_same_beside_many_others():
+    def seconds():
+        start = time.process_time()
+        for _ in range(300):
+            cp.empty(10)
+        return time.process_time() - start
+
+    alone = min(seconds() for _ in range(5))
+    many = [cp.empty(size) for size in range(1, 6000)]
+    beside = min(seconds() for _ in range(5))
+    many.clear()
+    after = min(seconds() for _ in range(5))
+    assert max(beside, after) < 3 * alone
+
+
 class CollectingList(list):
     """A list of free blocks during whose change the garbage collector runs."""
 
-    def remove(self, item):
+    def __delitem__(self, index):
         gc.collect()
-        super().remove(item)
+        super().__delitem__(index)
 
 
 def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(pool):
@@ -184,3 +222,29 @@ def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(poo
     assert pool.used_bytes() == 5 * 512
     held.clear()
     assert (pool.used_bytes(), pool.n_free_blocks(), pool.total_bytes()) == (0, 1, 20 * 512)
+
+
+def test_copies_in_the_order_of_a_stream():
+    """Captured, they are done when the graph is launched, and not before."""
+    host, back = np.arange(5, dtype="i4"), np.zeros(5, "i4")
+    first, second = memory.alloc(20), memory.alloc(20)
+    stream = cp.cuda.Stream(non_blocking=True)
+    stream.begin_capture()
+    first.copy_from_async(host.ctypes.data, 20, stream)
+    second.copy_from_async(first, 20, stream)
+    second.memset_async(255, 8, stream)
+    second.copy_to_host_async(back.ctypes.data, 20, stream=stream)
+    graph = stream.end_capture()
+    host += 10
+    assert back.tolist() == [0] * 5
+    graph.launch(stream)
+    stream.synchronize()
+    assert back.tolist() == [-1, -1, 12, 13, 14]
+    first.copy_from(second + 8, 12)
+    first.copy_to_host(back.ctypes.data, 20)
+    assert back.tolist() == [12, 13, 14, 13, 14]
+
+
+def test_profile():
+    with pytest.raises(ZeroDivisionError), cp.cuda.profile():
+        cp.arange(3) + 1 / 0

@@ -1,11 +1,12 @@
 """NVIDIA's own compiler as a second opinion; needs no GPU."""
 
 import cupy as cp
+import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 from functions import BINARY, EXACT, FLOAT_ONLY, UNARY
 
-from helpers.standin import nvrtc
+from helpers.standin.engine import sources
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
@@ -48,11 +49,18 @@ def test_every_function_of_the_stand_in_exists():
 def test_switched_on_by_the_environment(monkeypatch):
     """A function of the host's compiler is none of CUDA's."""
     source = 'extern "C" __global__ void only_here(int *x) { x[0] = __builtin_bswap32(5); }'
-    monkeypatch.delenv("CUPY_STANDIN_NVRTC", raising=False)
+    monkeypatch.delenv(sources.VARIABLE, raising=False)
     cp.RawKernel(source, "only_here").compile()
-    monkeypatch.setenv("CUPY_STANDIN_NVRTC", "1")
+    monkeypatch.setenv(sources.VARIABLE, nvrtc.__file__)
     with pytest.raises(CompileException, match=r"NVRTC refused it:\nonly_here.cu\(1\): error"):
         cp.RawKernel(source + " ", "only_here").compile()
+
+
+def test_newer_instructions_are_compiled_for_a_newer_gpu():
+    source = 'extern "C" __global__ void k() { asm volatile("cp.async.commit_group;"); %s }'
+    nvrtc.check(source % "")
+    with pytest.raises(CompileException, match='"missing" is undefined'):
+        nvrtc.check(source % "missing();")
 
 
 def test_cooperative_groups(monkeypatch):

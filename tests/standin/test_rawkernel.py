@@ -558,3 +558,18 @@ def test_a_large_local_array_is_refused_by_name():
     x[0] = c[x[1]];"""
     with pytest.raises(RuntimeError, match="local memory"):
         kernel(body, "int *x")((1,), (2,), (cp.zeros(2, "i4"),))
+
+
+def test_a_variable_without_a_first_value_is_seen():
+    """A sum that nobody set to zero: the beginner must not get the right result by luck."""
+    family = compiler.find_compiler()
+    if family.family == "gcc" and family.major < 12:
+        pytest.skip("this compiler leaves the register as it is")
+    source = """extern "C" __global__ void sum(const float *x, float *y, int n) {
+        float total;
+        for (int i = 0; i < n; ++i) total += x[i];
+        y[threadIdx.x] = total;
+    }"""
+    y = cp.zeros(3, "f4")
+    cp.RawKernel(source, "sum")((1,), (3,), (cp.arange(5, dtype="f4"), y, np.int32(5)))
+    assert not np.isclose(y.get(), 10).any()

@@ -4,10 +4,10 @@ import re
 import subprocess
 
 import cupy as cp
+import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers.standin import nvrtc
 from helpers.standin.engine import compiler, uncovered
 
 pytestmark = pytest.mark.usefixtures("only_the_standin")

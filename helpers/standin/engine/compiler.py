@@ -36,18 +36,22 @@ NO_COMPILER = (
 # a GPU. A loop without an end stays one. _FORTIFY_SOURCE would forbid longjmp from one stack to
 # another.
 FLAGS = (
-    "-O2 -fPIC -w -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
+    "-O2 -fPIC -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
     "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -fno-finite-loops "
     "-U_FORTIFY_SOURCE"
 ).split()
 if sys.platform != "darwin":
     FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
-# By family: messages without pictures; zig need not build its C++ library, which nothing uses.
+# What a variable holds before it is given a value: the same useless number each time. Else Clang
+# takes it that only lanes which have set theirs come to a shuffle, and drops the test before it.
+UNINITIALISED = "-ftrivial-auto-var-init=pattern"
+# By family: messages without pictures, and of all warnings only that of what CUDA does not have;
+# zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
-    "gcc": ["-fno-diagnostics-show-caret"],
-    "clang": ["-fno-caret-diagnostics"],
-    "zig": ["-fno-caret-diagnostics", "-nostdlib++", "-fno-sanitize=all"],
+    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla"],
+    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla"],
 }
+FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a misaligned
 # access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
 CHECKS = (
@@ -59,17 +63,19 @@ SHADOW_CHECKS = {
     "gcc": [
         "-fsanitize=kernel-address",
         f"-fasan-shadow-offset={SHADOW:#x}",
-        *(f"--param=asan-{what}" for what in ("stack=0", "globals=0")),
+        *(f"--param=asan-{what}" for what in ("stack=1", "instrument-allocas=0", "globals=1")),
         "--param=asan-instrumentation-with-call-threshold=1000000",
     ],
     "clang": [
         "-fsanitize=kernel-address",
+        "-fno-sanitize-address-use-after-scope",
         *(
             word
             for option in (
                 f"mapping-offset={SHADOW:#x}",
-                "stack=0",
-                "globals=0",
+                "stack=1",
+                "instrument-dynamic-allocas=0",
+                "globals=1",
                 "kernel-mem-intrinsic-prefix=1",
                 "instrumentation-with-call-threshold=1000000",
             )
@@ -89,6 +95,12 @@ class Compiler:
     command: tuple[str, ...]
     family: str
     version: str
+
+    @property
+    def major(self) -> int:
+        """The first number of the version; 0 if there is none to be seen."""
+        found = re.search(r"(?:\)|version) (\d+)\.", self.version)
+        return int(found[1]) if found else 0
 
 
 def cache_folder() -> Path:
@@ -234,8 +246,11 @@ def _flags() -> list[str]:
 
 def _kernel_flags(pointers: bool) -> list[str]:
     flags = [*_flags(), *CHECKS]
+    compiler = find_compiler()
+    if compiler.family != "gcc" or compiler.major >= 12:
+        flags.append(UNINITIALISED)
     if pointers:
-        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[find_compiler().family] * has_shadow())]
+        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[compiler.family] * has_shadow())]
     return flags
 
 
@@ -300,14 +315,18 @@ def readable(message: str, name: str) -> str:
         r"(?P<what>.*)"
     )
     found: list[tuple[str, str]] = []  # place, what
+    of_error = False
     for line in message.splitlines():
         match = pattern.match(line)
         if not match:
             continue
         place = f"{match['file']}({match['line']})"
         if match["kind"] == "error":
-            found.append((place, match["what"]))
-        elif found and "expanded from macro" in match["what"] and match["file"] != "generated code":
+            found.append((place, match["what"].partition(" [-W")[0]))
+            of_error = True
+        elif "expanded from macro" not in match["what"]:
+            of_error = False  # what follows is of this note
+        elif of_error and match["file"] != "generated code":
             found[-1] = (place, found[-1][1])  # Clang names the macro's use first
     errors = list(dict.fromkeys(f"{place}: error: {what}" for place, what in found))
     if not errors:

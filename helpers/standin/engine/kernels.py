@@ -124,7 +124,7 @@ def _runtime() -> ctypes.CDLL:
     numbers = [ctypes.c_uint] * 6 + [ctypes.c_size_t, ctypes.c_int]
     library.standin_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *numbers]
     library.standin_guard.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.standin_output.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+    library.standin_output.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
     library.standin_output.restype = ctypes.c_void_p
     return library
 
@@ -174,9 +174,14 @@ def _finish(
     """Hand on what was printed; raise if the launch ended early."""
     library = _runtime()
     if code & _PRINTED:
-        length = ctypes.c_size_t()
-        text = library.standin_output(ctypes.byref(length))
+        length, lost = ctypes.c_size_t(), ctypes.c_size_t()
+        text = library.standin_output(ctypes.byref(length), ctypes.byref(lost))
         sys.stdout.write(ctypes.string_at(text, length.value).decode(errors="replace"))
+        if lost.value:
+            sys.stdout.write(
+                f"\n[{lost.value:,} more bytes of what '{name}' printed are lost: a GPU keeps "
+                "about 1 MiB of a launch's output]\n"
+            )
         code -= _PRINTED
     if code == _INTERRUPTED:
         raise KeyboardInterrupt

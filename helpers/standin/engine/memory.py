@@ -10,10 +10,14 @@ from __future__ import annotations
 import bisect
 import ctypes
 import functools
+import math
+import re
 
 from helpers.standin.engine import compiler
 
 SPARE_LIMIT = 1 << 28  # bytes of freed memory that stay with the process
+LARGE = 1 << 20  # bytes; the system is asked whether it has so many
+RESERVE = 1 << 28  # bytes that it should keep: one that has none left ends whole programs
 
 
 class NoMemory(MemoryError):
@@ -66,8 +70,20 @@ def _held(size: int) -> int:
     return max(unit, -(-size // unit) * unit)
 
 
+def _available() -> float:
+    """Bytes that the system can still give; infinite where it does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            found = re.search(r"MemAvailable: *(\d+) kB", file.read())
+    except OSError:
+        found = None
+    return 1024 * int(found[1]) if found else math.inf
+
+
 class Allocation:
     """``size`` bytes at ``address``, open to kernels for as long as this object lives.
+
+    ValueError for a negative size, NoMemory where the system has not as much.
 
     NumPy sees them through ``numpy.asarray(allocation)``, a uint8 array that keeps it alive.
     """
@@ -76,8 +92,12 @@ class Allocation:
 
     def __init__(self, size: int):
         extend, open_memory, _ = _functions()
+        if size < 0:
+            raise ValueError(f"an allocation of {size} bytes: it cannot be negative")
         held = _held(size)
-        address = _spare.take(held) or _returned.take(held) or extend(held)
+        address = _spare.take(held)
+        if address is None and (held < LARGE or held + RESERVE < _available()):
+            address = _returned.take(held) or extend(held)
         if address is None:
             raise NoMemory(f"there is no room for {size:,} bytes")
         open_memory(address, size)

@@ -5,11 +5,12 @@
 namespace thrust {
 
 template <typename T>
-class complex {
+class __align__(2 * sizeof(T)) complex {
  public:
   typedef T value_type;
 
-  __device__ complex(T re = T(), T im = T()) : re_(re), im_(im) {}
+  complex() = default;  // holds anything
+  __device__ complex(T re, T im = T()) : re_(re), im_(im) {}
   template <typename U>
   __device__ complex(const complex<U> &z)
       : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
@@ -19,40 +20,56 @@ class complex {
   __device__ void real(T value) { re_ = value; }
   __device__ void imag(T value) { im_ = value; }
 
-  __device__ complex &operator+=(const complex &z) { return *this = *this + z; }
-  __device__ complex &operator-=(const complex &z) { return *this = *this - z; }
-  __device__ complex &operator*=(const complex &z) { return *this = *this * z; }
-  __device__ complex &operator/=(const complex &z) { return *this = *this / z; }
-
-  // Friends, so that `2 * z` and `z + 1.0f` convert the other operand.
-  friend __device__ complex operator+(const complex &a, const complex &b) {
-    return complex(a.re_ + b.re_, a.im_ + b.im_);
-  }
-  friend __device__ complex operator-(const complex &a, const complex &b) {
-    return complex(a.re_ - b.re_, a.im_ - b.im_);
-  }
-  friend __device__ complex operator*(const complex &a, const complex &b) {
-    return complex(a.re_ * b.re_ - a.im_ * b.im_, a.re_ * b.im_ + a.im_ * b.re_);
-  }
-  friend __device__ complex operator/(const complex &a, const complex &b) {
-    // Smith's division: scaled by the larger part of b, so that |b|**2 cannot overflow.
-    if ((b.re_ < 0 ? -b.re_ : b.re_) >= (b.im_ < 0 ? -b.im_ : b.im_)) {
-      const T ratio = b.im_ / b.re_, scale = b.re_ + b.im_ * ratio;
-      return complex((a.re_ + a.im_ * ratio) / scale, (a.im_ - a.re_ * ratio) / scale);
-    }
-    const T ratio = b.re_ / b.im_, scale = b.re_ * ratio + b.im_;
-    return complex((a.re_ * ratio + a.im_) / scale, (a.im_ * ratio - a.re_) / scale);
-  }
-  friend __device__ complex operator+(const complex &a) { return a; }
-  friend __device__ complex operator-(const complex &a) { return complex(-a.re_, -a.im_); }
-  friend __device__ bool operator==(const complex &a, const complex &b) {
-    return a.re_ == b.re_ && a.im_ == b.im_;
-  }
-  friend __device__ bool operator!=(const complex &a, const complex &b) { return !(a == b); }
+  __device__ complex &operator+=(complex z) { return *this = *this + z; }
+  __device__ complex &operator-=(complex z) { return *this = *this - z; }
+  __device__ complex &operator*=(complex z) { return *this = *this * z; }
+  __device__ complex &operator/=(complex z) { return *this = *this / z; }
 
  private:
   T re_, im_;
 };
+
+// The other operand is complex or a number of the same T: `2 * z` compiles as little as in CuPy.
+#define STANDIN_OPERATOR(result, op, A, B, value)                              \
+  template <typename T>                                                        \
+  __device__ result operator op(const A &a, const B &b) {                      \
+    return value;                                                              \
+  }
+#define STANDIN_ARITHMETIC(op, A, B, re, im) \
+  STANDIN_OPERATOR(complex<T>, op, A, B, (complex<T>(re, im)))
+STANDIN_ARITHMETIC(+, complex<T>, complex<T>, a.real() + b.real(), a.imag() + b.imag())
+STANDIN_ARITHMETIC(+, complex<T>, T, a.real() + b, a.imag())
+STANDIN_ARITHMETIC(+, T, complex<T>, a + b.real(), b.imag())
+STANDIN_ARITHMETIC(-, complex<T>, complex<T>, a.real() - b.real(), a.imag() - b.imag())
+STANDIN_ARITHMETIC(-, complex<T>, T, a.real() - b, a.imag())
+STANDIN_ARITHMETIC(-, T, complex<T>, a - b.real(), -b.imag())
+STANDIN_ARITHMETIC(*, complex<T>, complex<T>, a.real() * b.real() - a.imag() * b.imag(),
+                   a.real() * b.imag() + a.imag() * b.real())
+STANDIN_ARITHMETIC(*, complex<T>, T, a.real() * b, a.imag() * b)
+STANDIN_ARITHMETIC(*, T, complex<T>, a * b.real(), a * b.imag())
+STANDIN_ARITHMETIC(/, complex<T>, T, a.real() / b, a.imag() / b)
+STANDIN_OPERATOR(complex<T>, /, T, complex<T>, complex<T>(a) / b)
+STANDIN_OPERATOR(bool, ==, complex<T>, complex<T>, a.real() == b.real() && a.imag() == b.imag())
+STANDIN_OPERATOR(bool, ==, complex<T>, T, a == complex<T>(b))
+STANDIN_OPERATOR(bool, ==, T, complex<T>, complex<T>(a) == b)
+STANDIN_OPERATOR(bool, !=, complex<T>, complex<T>, !(a == b))
+STANDIN_OPERATOR(bool, !=, complex<T>, T, !(a == b))
+STANDIN_OPERATOR(bool, !=, T, complex<T>, !(a == b))
+
+// Smith's division: scaled by the larger part of b, so that |b|**2 cannot overflow.
+template <typename T> __device__ complex<T> operator/(const complex<T> &a, const complex<T> &b) {
+  const T re = b.real(), im = b.imag();
+  if ((re < 0 ? -re : re) >= (im < 0 ? -im : im)) {
+    const T ratio = im / re, scale = re + im * ratio;
+    return complex<T>((a.real() + a.imag() * ratio) / scale, (a.imag() - a.real() * ratio) / scale);
+  }
+  const T ratio = re / im, scale = re * ratio + im;
+  return complex<T>((a.real() * ratio + a.imag()) / scale, (a.imag() * ratio - a.real()) / scale);
+}
+template <typename T> __device__ complex<T> operator+(const complex<T> &a) { return a; }
+template <typename T> __device__ complex<T> operator-(const complex<T> &a) {
+  return complex<T>(-a.real(), -a.imag());
+}
 
 template <typename T> __device__ T real(const complex<T> &z) { return z.real(); }
 template <typename T> __device__ T imag(const complex<T> &z) { return z.imag(); }

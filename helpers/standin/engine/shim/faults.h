@@ -18,6 +18,7 @@ namespace {
 
 jmp_buf launch_frame;
 pthread_t launch_thread;
+void *calling;   // where in the kernel, while it is in the C library
 bool in_thread;  // a thread of the grid is running: standin_here is to be believed
 
 [[noreturn]] void leave(int code) {
@@ -49,13 +50,20 @@ void *instruction_of(void *context) {
 #endif
 }
 
-void note_shared(const void *address);  // shared.h
+void note_shared(const void *address);                      // shared.h
+bool describe_local(const char *address, const char *verb);  // stacks.h
+bool describe_heap(const char *address, const char *verb);   // heap.h
+bool describe_global(const char *address, const char *verb);  // sanitizer.h
 
 [[noreturn]] void fault(char access, const void *address, size_t bytes, void *instruction) {
     standin_report.access = access;
     standin_report.address = address;
     standin_report.bytes = bytes;
     if (address) note_shared(address);
+    if (address && !*standin_report.text) {
+        const char *p = (const char *)address, *verb = access == 'r' ? "reads" : "writes";
+        describe_local(p, verb) || describe_heap(p, verb) || describe_global(p, verb);
+    }
     if (instruction) note_place(instruction);
     leave(STANDIN_FAULT);
 }
@@ -70,12 +78,15 @@ void on_signal(int number, siginfo_t *info, void *context) {
             signal(number, SIG_DFL);  // another thread's fault: let it happen again, unhandled
         return;
     }
+    void *call_out = calling;
+    calling = nullptr;
     if (number == SIGINT) leave(STANDIN_INTERRUPTED);
     const char *what = "";
     char access = 0;
     const void *address = nullptr;
     if (number == SIGFPE)
-        what = "an integer division by zero (a GPU gives a meaningless number without a word)";
+        what = "an integer division by zero, or of the least number by -1 (a GPU gives a meaningless "
+               "number without a word)";
     else if (number == SIGSEGV || number == SIGBUS) {
         access = 'x';
         if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
@@ -88,11 +99,15 @@ void on_signal(int number, siginfo_t *info, void *context) {
         what = "what C++ leaves undefined: an access through a null pointer, or a function that ended "
                "without the return it owes";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
-    fault(access, address, 0, instruction_of(context));
+    fault(access, address, 0, call_out ? call_out : instruction_of(context));
 }
 
 const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT, SIGALRM};
 const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
+
+long microseconds(const itimerval &timer) {
+    return timer.it_value.tv_sec * 1000000 + timer.it_value.tv_usec;
+}
 
 // Catches the signals for as long as it lives, on a stack of its own, since a fiber's may be full.
 struct Handlers {
@@ -118,7 +133,15 @@ struct Handlers {
     }
 
     void restore() {
-        setitimer(ITIMER_REAL, &timer_before, nullptr);
+        const itimerval off = {};
+        itimerval left;
+        setitimer(ITIMER_REAL, &off, &left);
+        if (long before = microseconds(timer_before)) {  // somebody else's: it has gone on
+            long rest = before - (long)(standin_time_limit * 1e6) + microseconds(left);
+            timer_before.it_value.tv_sec = rest > 0 ? rest / 1000000 : 0;
+            timer_before.it_value.tv_usec = rest > 0 ? rest % 1000000 : 1;
+            setitimer(ITIMER_REAL, &timer_before, nullptr);
+        }
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
         sigaltstack(&stack_before, nullptr);
     }

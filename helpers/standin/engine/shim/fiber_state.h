@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "shared.h"
 #include "runtime.h"
+#include "stacks.h"
 
 double standin_spin_limit = 20;  // seconds
 
@@ -31,9 +32,6 @@ typedef jmp_buf Context;
 
 enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, AT_MASK, SPINS, RETURNED };
 
-const size_t STACK = 128 * 1024;  // bytes a fiber, of which the lowest page is a fence
-const size_t FENCED_STACKS = 8192;  // the kernel of the system allows some 65,000 mappings
-
 const int MAX_PARAMETERS = 1024;   // 4 KiB of arguments is what CUDA allows
 
 struct Block {
@@ -51,9 +49,8 @@ unsigned grid_arrived, grid_returned;
 double progress_time;  // when a thread last did something other than spin
 unsigned spins;
 
-// One entry a fiber. The stacks are kept from launch to launch.
+// One entry a fiber.
 unsigned fiber_capacity;
-char **stacks;
 Context *contexts;
 bool *started;
 unsigned char *states;
@@ -71,30 +68,21 @@ void grow(T *&array, size_t count) {
 
 void reserve_fibers(unsigned count) {
     if (count <= fiber_capacity) return;
-    unsigned more = count - fiber_capacity;
-    char *memory = (char *)mmap(nullptr, more * STACK, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    if (!reserve_stacks(count))
         standin_fail(STANDIN_REFUSED, "there is no memory for the stacks of %u threads", count);
-    grow(stacks, count);
     grow(contexts, count);
     grow(started, count);
     grow(states, count);
     grow(lines, count);
     grow(coordinates, count);
-    for (unsigned i = 0; i < more; ++i) {
-        unsigned fiber = fiber_capacity + i;
-        stacks[fiber] = memory + i * STACK;
-        started[fiber] = false;
-        if (fiber < FENCED_STACKS) mprotect(stacks[fiber], page_size(), PROT_NONE);
-    }
+    memset(started + fiber_capacity, 0, (count - fiber_capacity) * sizeof *started);
     fiber_capacity = count;
 }
 
 const char *describe_address(const char *address) {
-    for (unsigned i = 0; i < fiber_capacity && i < FENCED_STACKS; ++i)
-        if (address >= stacks[i] && address < stacks[i] + page_size())
-            return "more local memory than the stand-in gives a thread (about 100 KiB)";
+    if (is_stack_fence(address))
+        return "more local memory than the stand-in gives a thread (about 100 KiB, and 1 MiB where it "
+               "cannot wait for others)";
     if (address < (const char *)4096) return "an access through a null pointer";
     return "";
 }

@@ -40,7 +40,7 @@ void fiber_main() {
     getcontext(&context);
     // Stacks are a power of two apart: without a shift their tops would share few cache lines.
     size_t shift = fiber % 64 * 256;
-    context.uc_stack.ss_sp = stacks[fiber];
+    context.uc_stack.ss_sp = stack_of(fiber);
     context.uc_stack.ss_size = STACK - shift;
     context.uc_link = nullptr;
     makecontext(&context, fiber_main, 0);

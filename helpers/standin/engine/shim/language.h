@@ -72,9 +72,17 @@ STANDIN_MAKE_VECTORS(uint, standin_uint)
 extern "C" {
 void *memcpy(void *, const void *, size_t);
 void *memset(void *, int, size_t);
-void *malloc(size_t);
-void free(void *);
 }
+#define malloc(bytes) standin_malloc(bytes)
+#define free(pointer) standin_free(pointer)
+inline void *operator new(size_t bytes) { return standin_malloc(bytes); }
+inline void *operator new[](size_t bytes) { return standin_malloc(bytes); }
+inline void *operator new(size_t, void *place) { return place; }
+inline void *operator new[](size_t, void *place) { return place; }
+inline void operator delete(void *pointer) noexcept { standin_free(pointer); }
+inline void operator delete[](void *pointer) noexcept { standin_free(pointer); }
+inline void operator delete(void *pointer, size_t) noexcept { standin_free(pointer); }
+inline void operator delete[](void *pointer, size_t) noexcept { standin_free(pointer); }
 
 // What a kernel prints is kept until the launch is over, and written to Python's sys.stdout.
 #define printf standin_printf

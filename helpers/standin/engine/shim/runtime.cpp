@@ -22,6 +22,7 @@
 
 #include "faults.h"
 #include "fibers.h"
+#include "heap.h"
 #include "memory.h"
 #include "runtime.h"
 #include "sanitizer.h"
@@ -68,8 +69,9 @@ void run_all_blocks_at_once() {
 
 // ---- what kernels print --------------------------------------------------------------------------
 
-char *output;
-size_t output_length, output_capacity;
+// As much as a GPU keeps of what a launch prints. What does not fit is counted.
+char output[1 << 20];
+size_t output_length, output_lost;
 
 }  // namespace
 
@@ -82,10 +84,11 @@ int standin_guard(void (*work)(void *), void *argument) {
     standin_report.slot = STANDIN_NOT_SHARED;
     in_thread = false;
     handlers.install();
-    if (_setjmp(launch_frame) == 0) work(argument);
+    if (_setjmp(launch_frame) == 0) call_on_stack(work, argument);
     handlers.restore();
     in_thread = false;
-    return standin_report.code + (output_length ? 256 : 0);
+    if (standin_report.code != STANDIN_DONE) open_stacks();
+    return standin_report.code + (output_length || output_lost ? 256 : 0);
 }
 
 // Run a kernel; `residence` is a StandinResidence. Each argument begins at a multiple of 16 bytes.
@@ -121,28 +124,29 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
     return code;
 }
 
-// What was printed since the last call; valid until the next launch.
-const char *standin_output(size_t *length) {
+// What was printed since the last call, and how many bytes more; valid until the next launch.
+const char *standin_output(size_t *length, size_t *lost) {
     *length = output_length;
-    output_length = 0;
+    *lost = output_lost;
+    output_length = output_lost = 0;
     return output;
 }
 
 // ---- called from kernels -------------------------------------------------------------------------
 
 int standin_printf(const char *format, ...) {
-    va_list list, again;
+    size_t room = sizeof output - output_length;
+    va_list list;
     va_start(list, format);
-    va_copy(again, list);
-    int length = vsnprintf(nullptr, 0, format, list);
-    if (output_length + length + 1 > output_capacity) {
-        output_capacity = 2 * (output_length + length + 1) + 4096;
-        grow(output, output_capacity);
-    }
-    vsnprintf(output + output_length, length + 1, format, again);
-    output_length += length;
-    va_end(again);
+    calling = __builtin_return_address(0);
+    int length = vsnprintf(output + output_length, room, format, list);
+    calling = nullptr;
     va_end(list);
+    if (length < 0) return length;
+    if (!output_lost && (size_t)length < room)
+        output_length += length;
+    else
+        output_lost += length;
     return length;
 }
 

@@ -106,7 +106,7 @@ int standin_launch(const StandinKernel *kernel, const char *arguments, unsigned 
                    unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
                    unsigned int block_y, unsigned int block_z, size_t dynamic_bytes, int residence);
 int standin_guard(void (*work)(void *), void *argument);
-const char *standin_output(size_t *length);
+const char *standin_output(size_t *length, size_t *lost);
 
 // Called by kernels.
 int standin_barrier(StandinScope scope, int predicate, int line);  // how many predicates held
@@ -120,4 +120,6 @@ int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2))
 long long standin_clock();
 void *standin_memcpy(void *to, const void *from, size_t n);
 void *standin_memset(void *to, int value, size_t n);
+void *standin_malloc(size_t bytes);
+void standin_free(void *p);
 }

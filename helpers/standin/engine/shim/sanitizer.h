@@ -19,7 +19,8 @@ void look_closer(const void *address, size_t bytes, char access, void *instructi
 // For accesses whose size is not a power of two, and for memcpy and its like.
 void check_range(const void *address, size_t bytes, char access, void *instruction) {
     if (!has_shadow) return;
-    const char *p = (const char *)address, *end = p + bytes;
+    const char *p = (const char *)address;
+    const char *end = (uintptr_t)p + bytes < (uintptr_t)p ? (const char *)UINTPTR_MAX : p + bytes;
     while (p < end) {
         unsigned char shadow = *shadow_of(p);
         size_t first = (uintptr_t)p % 8, piece = 8 - first;
@@ -32,6 +33,34 @@ void check_range(const void *address, size_t bytes, char access, void *instructi
         }
         p += piece;
     }
+}
+
+// What the compilers tell of a variable outside all functions when its library is loaded.
+struct Global {
+    uintptr_t begin, size, size_with_fence;
+    const char *name, *module;
+    uintptr_t rest[3];
+};
+struct Globals {
+    const Global *first;
+    size_t count;
+    Globals *next;
+} *all_globals;
+
+// Of an access just past one.
+bool describe_global(const char *p, const char *verb) {
+    for (Globals *library = all_globals; library; library = library->next)
+        for (size_t i = 0; i < library->count; ++i) {
+            const Global &global = library->first[i];
+            uintptr_t offset = (uintptr_t)p - global.begin;
+            if (offset >= global.size_with_fence) continue;
+            const char *colon = strrchr(global.name, ':');
+            snprintf(standin_report.text, sizeof standin_report.text,
+                     "%s outside '%s' of %zu bytes, %zu bytes from its start", verb,
+                     colon ? colon + 1 : global.name, (size_t)global.size, (size_t)offset);
+            return true;
+        }
+    return false;
 }
 
 struct Location {
@@ -107,6 +136,30 @@ void *__asan_memmove(void *to, const void *from, size_t n) {
     return memmove(to, from, n);
 }
 void __asan_handle_no_return() {}
+// Clang marks a large local array and what is around it by these.
+#define STANDIN_MARKS(value) \
+    void __asan_set_shadow_##value(void *shadow, size_t n) { memset(shadow, 0x##value, n); }
+STANDIN_MARKS(00)
+STANDIN_MARKS(f1)
+STANDIN_MARKS(f2)
+STANDIN_MARKS(f3)
+void __asan_register_globals(const Global *globals, size_t count) {
+    Globals *library = (Globals *)malloc(sizeof *library);
+    if (!has_shadow || !library) return;
+    *library = {globals, count, all_globals};
+    all_globals = library;
+    for (size_t i = 0; i < count; ++i) {
+        char *end = (char *)globals[i].begin + globals[i].size;
+        char *past = (char *)globals[i].begin + globals[i].size_with_fence;
+        uintptr_t page = (uintptr_t)shadow_of(end) / page_size() * page_size();
+        if (mprotect((void *)page, (uintptr_t)shadow_of(past) + 1 - page, PROT_READ | PROT_WRITE))
+            continue;
+        char *fence = (char *)round_up((uintptr_t)end, 8);
+        close_memory(fence, past - fence);
+        if ((uintptr_t)end % 8) *shadow_of(end) = (uintptr_t)end % 8;
+    }
+}
+void __asan_unregister_globals(const Global *, size_t) {}
 void __asan_before_dynamic_init(const char *) {}
 void __asan_after_dynamic_init() {}
 

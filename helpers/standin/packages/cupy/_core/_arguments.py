@@ -70,7 +70,8 @@ class Checker:
                     "convert it with astype(), view it as the right dtype, or change the parameter",
                 )
             self.accepted.add(dtype)
-        return array._array.ctypes.data
+        # Without elements NumPy's address is that of memory which is not the array's.
+        return array._array.ctypes.data if array._array.size else array._memory.ptr
 
     def _points_to(self, dtype: np.dtype) -> bool:
         """Whether an array of this dtype may be read through the pointer.

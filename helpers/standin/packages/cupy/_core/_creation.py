@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -215,7 +215,14 @@ class _Grid:
         self._grid = grid
 
     def __getitem__(self, key):
-        return run(lambda: self._grid[key])
+        sources: list = []
+
+        def plain(part):
+            limits = [unwrap(v, sources) for v in (part.start, part.stop, part.step)]
+            return slice(*limits)
+
+        key = tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
+        return run(lambda: self._grid[key], sources)
 
 
 mgrid, ogrid = _Grid(np.mgrid), _Grid(np.ogrid)
@@ -226,11 +233,35 @@ def load(file, mmap_mode=None, allow_pickle=None):
     host = np.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
     if isinstance(host, np.ndarray):
         return array(host)
-    return {name: array(host[name]) for name in host.files}
+    return NpzFile(host)
 
 
-def save(file, arr, allow_pickle=None) -> None:
-    np.save(file, asnumpy(arr))
+class NpzFile(Mapping):
+    """The arrays of an ``.npz`` file by their names, each read when asked for; for ``with``."""
+
+    def __init__(self, npz_file):
+        self.npz_file = npz_file
+        self.files = npz_file.files
+        self.close = npz_file.close
+
+    def __getitem__(self, name: str) -> ndarray:
+        return array(self.npz_file[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def save(file, arr, allow_pickle=True) -> None:
+    np.save(file, asnumpy(arr), allow_pickle=allow_pickle)
 
 
 def savez(file, *args, **kwargs) -> None:

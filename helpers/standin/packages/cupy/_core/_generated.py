@@ -13,7 +13,7 @@ from cupy._core import _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
-from helpers.standin import nvrtc
+from helpers.standin.engine import sources
 
 _PLANS = 256  # remembered per kernel
 
@@ -127,7 +127,7 @@ class GeneratedKernel:
         )
         pointers = _launch.follows_pointers(*texts, self.preamble)
         run = _launch.compiled(source, self.options, self.name, pointers)
-        nvrtc.check_if_wanted(_launch.CARRAY + kernel, self.options, self.name)
+        sources.tell(_launch.CARRAY + kernel, self.options, self.name)
         return run
 
     @property

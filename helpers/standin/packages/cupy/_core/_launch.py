@@ -84,9 +84,14 @@ def parameter_list(rows: Sequence[tuple[str, str, int]]) -> str:
 
 
 def unpacking(rows: Sequence[tuple[str, str, int]]) -> str:
-    """C++ declarations that read everything from the row of words."""
+    """C++ declarations that read everything from the row of words.
+
+    By way of a copy: a complex number wants an address that is a multiple of 16.
+    """
     return "\n".join(
-        f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(words + {offset});"
+        f"  alignas({ctype}) char word_{offset}[sizeof({ctype})];\n"
+        f"  memcpy(word_{offset}, words + {offset}, sizeof({ctype}));\n"
+        f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(word_{offset});"
         for ctype, name, offset in rows
     )
 
@@ -145,8 +150,9 @@ class Packing:
         return words
 
 
-# What a body needs to make a pointer of its own; indices of raw arrays are checked in any case.
-_POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\bdata\b")
+# What a body needs to make a pointer of its own; indices of raw arrays are checked in any case. A
+# local array is one as soon as a function is given it.
+_POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\b(data|new|malloc)\b|\w\s+\w+\s*\[")
 
 
 def follows_pointers(*texts: str) -> bool:

@@ -8,6 +8,7 @@ an array is and where it lies; ``_methods``, ``_indexing``, ``_host``, ``_protoc
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 
@@ -33,8 +34,6 @@ class ndarray:
     def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
         shape = tuple(shape) if np.iterable(shape) else (shape,)
         shape = tuple(operator.index(n) for n in shape)
-        if any(n < 0 for n in shape):
-            raise ValueError("Negative dimensions are not allowed")
         dtype = check_dtype(dtype)
         made = allocate(shape, dtype, order or "C", memptr, strides)
         self = object.__new__(cls)
@@ -76,7 +75,8 @@ class ndarray:
 
     @property
     def flags(self) -> Flags:
-        return Flags(self)
+        flags = self._array.flags
+        return Flags(flags.c_contiguous, flags.f_contiguous, self._base is None)
 
     @property
     def base(self):
@@ -107,15 +107,16 @@ class ndarray:
         return wrap(array, self._memory, self)
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class Flags:
-    """Layout of an array: ``c_contiguous``, ``f_contiguous``, ``owndata``."""
+    """Layout of an array. Unlike NumPy's they cannot be set."""
 
-    def __init__(self, array: ndarray):
-        self.c_contiguous = array._array.flags.c_contiguous
-        self.f_contiguous = array._array.flags.f_contiguous
-        self.fnc = self.f_contiguous and not self.c_contiguous
-        self.forc = self.f_contiguous or self.c_contiguous
-        self.owndata = array._base is None
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+
+    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
 
     def __getitem__(self, name: str) -> bool:
         try:
@@ -135,9 +136,13 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     """An array at ``pointer``, by default in new memory: undefined and not even poisoned."""
     dtype = check_dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
+    if any(n < 0 for n in shape):
+        raise ValueError("Negative dimensions are not allowed")
     if pointer is None:
         pointer = memory.alloc(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
+    if offset < 0:
+        raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")
     return wrap(np.ndarray(shape, dtype, buffer, offset, strides, order), pointer.mem)
 
 

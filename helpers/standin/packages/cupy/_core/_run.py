@@ -75,7 +75,10 @@ def _finish(raw, sources: Sequence, fresh: list):
         for source in sources:
             if raw is source._array:
                 return source
-            if isinstance(raw, np.ndarray) and np.may_share_memory(raw, source._array):
+            # A view without elements shares no memory.
+            if isinstance(raw, np.ndarray) and (
+                raw.base is source._array or np.may_share_memory(raw, source._array)
+            ):
                 return wrap(raw, source._memory, source)
         fresh.append(place(np.asarray(raw)))
         return fresh[-1]

@@ -103,6 +103,25 @@ def tensordot_blas(a, b, axes=2) -> str | None:
     return None if summed == a.ndim == b.ndim else blas(a, b)
 
 
+def min_scalar_type(a) -> np.dtype:
+    """NumPy's; of a device array, whose values only the device knows, its own dtype."""
+    if isinstance(a, (list, tuple)) and any(isinstance(item, ndarray) for item in a):
+        return np.result_type(*map(min_scalar_type, a))
+    return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
+
+
+def einsum(*operands, **kwargs):
+    """NumPy's, of operands of one type: CuPy converts first, so that no small ones wrap around."""
+    arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
+    if len(arrays) > 1:
+        common = np.result_type(*(array.dtype for array in arrays))
+        operands = tuple(
+            operand.astype(common, copy=False) if isinstance(operand, np.ndarray) else operand
+            for operand in operands
+        )
+    return np.einsum(*operands, **kwargs)
+
+
 def einsum_blas(*args, **kwargs) -> str | None:
     """A label that two operands have and the result has not is summed over by cuBLAS."""
     if isinstance(args[0], str):

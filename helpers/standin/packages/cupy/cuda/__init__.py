@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from cupy.cuda import (  # noqa: F401
     compiler,
     device,
@@ -43,6 +45,16 @@ from helpers.standin import missing
 def is_available() -> bool:
     """False: there is no GPU."""
     return False
+
+
+@contextlib.contextmanager
+def profile():
+    """NVIDIA's profilers would watch what is inside the ``with`` block."""
+    profiler.start()
+    try:
+        yield
+    finally:
+        profiler.stop()
 
 
 def get_cuda_path() -> None:

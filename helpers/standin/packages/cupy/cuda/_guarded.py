@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 
 import numpy as np
 
 from cupy.cuda import _ownership, runtime
-from helpers.standin.engine.memory import Allocation
+from helpers.standin.engine.memory import Allocation, NoMemory, release
+
+
+def _allocate(size: int) -> Allocation:
+    """CUDARuntimeError (out of memory) if even what nothing refers to is not enough."""
+    try:
+        return Allocation(size)
+    except NoMemory:
+        gc.collect()
+        release()
+    try:
+        return Allocation(size)
+    except NoMemory:
+        raise runtime.CUDARuntimeError(2) from None
 
 
 class Memory:
@@ -23,7 +37,7 @@ class Memory:
     def __init__(self, size: int):
         self.size = size
         self.device_id = runtime.getDevice()
-        allocation = Allocation(size)  # freed with the last array that sees it
+        allocation = _allocate(size)  # freed with the last array that sees it
         self.ptr = allocation.address
         self.payload = np.asarray(allocation)
         _ownership.enter(self.ptr, size, self.device_id)
@@ -93,33 +107,54 @@ class MemoryPointer:
             raise runtime.CUDARuntimeError(1)
         return self.mem.payload[self._offset : self._offset + size]
 
-    def copy_from_device(self, src: MemoryPointer, size: int) -> None:
-        from cupy.cuda import stream
+    # Copies. A host address is an int or a ctypes.c_void_p, a size is in bytes; those that are
+    # called _async do their work in the order of ``stream``, the current one by default.
 
+    def copy_from_device_async(self, src: MemoryPointer, size: int, stream=None) -> None:
         target, source = self._bytes(size), src._bytes(size)
-        stream.submit(lambda: np.copyto(target, source))
+        _submit(lambda: np.copyto(target, source), stream)
+
+    def copy_from_host_async(self, mem, size: int, stream=None) -> None:
+        target, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(target.ctypes.data, address, size), stream)
+
+    def copy_to_host_async(self, mem, size: int, stream=None) -> None:
+        source, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(address, source.ctypes.data, size), stream)
+
+    def copy_from_async(self, mem, size: int, stream=None) -> None:
+        from_device = isinstance(mem, MemoryPointer)
+        copy = self.copy_from_device_async if from_device else self.copy_from_host_async
+        copy(mem, size, stream)
+
+    def memset_async(self, value: int, size: int, stream=None) -> None:
+        target = self._bytes(size)
+        _submit(lambda: target.fill(value), stream)
+
+    def copy_from_device(self, src: MemoryPointer, size: int) -> None:
+        self.copy_from_device_async(src, size)
 
     def copy_from_host(self, mem, size: int) -> None:
-        """Copy ``size`` bytes from the host address ``mem`` (int or ctypes.c_void_p)."""
-        from cupy.cuda import stream
-
-        address = mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
-        target = self._bytes(size)
-        stream.submit(lambda: ctypes.memmove(target.ctypes.data, address, size))
+        self.copy_from_host_async(mem, size)
 
     def copy_to_host(self, mem, size: int) -> None:
         from cupy.cuda import stream
 
         stream.refuse_while_capturing()
-        address = mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
-        ctypes.memmove(address, self._bytes(size).ctypes.data, size)
+        self.copy_to_host_async(mem, size)
 
     def copy_from(self, mem, size: int) -> None:
-        copy = self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host
-        copy(mem, size)
+        self.copy_from_async(mem, size)
 
     def memset(self, value: int, size: int) -> None:
-        from cupy.cuda import stream
+        self.memset_async(value, size)
 
-        target = self._bytes(size)
-        stream.submit(lambda: target.fill(value))
+
+def _address(mem) -> int:
+    return mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
+
+
+def _submit(work, on_stream) -> None:
+    from cupy.cuda import stream
+
+    stream.submit(work, on_stream)

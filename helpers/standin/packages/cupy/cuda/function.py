@@ -14,8 +14,7 @@ from cupy.cuda import _card, _ownership, runtime, stream
 from cupy.cuda._card import MAX_BLOCK, MAX_GRID, MAX_THREADS, SHARED_DEFAULT
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
-from helpers.standin import nvrtc
-from helpers.standin.engine import kernels
+from helpers.standin.engine import kernels, sources
 from helpers.standin.engine.errors import CompileError
 
 
@@ -167,7 +166,7 @@ class Module:
             )
         except CompileError as error:
             raise CompileException(str(error), source, name, self.options) from None
-        nvrtc.check_if_wanted(source, self.options, name, expressions)
+        sources.tell(source, self.options, name, expressions)
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name; CUDADriverError (CUDA_ERROR_NOT_FOUND) if there is none."""

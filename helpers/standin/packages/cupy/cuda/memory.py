@@ -5,9 +5,11 @@ Sizes are rounded up to 512 bytes, blocks split and merged, and freed blocks kep
 
 from __future__ import annotations
 
+import bisect
 import collections
 import contextlib
 import functools
+import itertools
 import threading
 import weakref
 
@@ -46,37 +48,54 @@ class OutOfMemoryError(MemoryError):
 class _Block:
     """A stretch of the pool's address space; neighbours come from one original allocation."""
 
-    __slots__ = ("size", "free", "before", "after")
+    __slots__ = ("size", "number", "free", "before", "after")
+    _numbers = itertools.count()
 
     def __init__(self, size: int, before=None, after=None):
         self.size, self.free, self.before, self.after = size, False, before, after
+        self.number = next(self._numbers)
+
+    def key(self) -> tuple[int, int]:
+        """By which free blocks are sorted."""
+        return self.size, self.number
 
 
 class _Books:
-    """Of one device: the free blocks, the bytes in use, and the limit in bytes (0: none)."""
+    """Of one device: the free blocks by size, their bytes, the bytes in use, and the limit in bytes
+    (0: none).
+    """
 
     def __init__(self):
         self.free: list[_Block] = []
-        self.used = self.limit = 0
+        self.free_bytes = self.used = self.limit = 0
 
     def total(self) -> int:
-        return self.used + sum(block.size for block in self.free)
+        return self.used + self.free_bytes
 
     def fits(self, size: int) -> bool:
-        return any(block.size >= size for block in self.free)
+        return bool(self.free) and self.free[-1].size >= size
+
+    def _add(self, block: _Block) -> None:
+        block.free = True
+        bisect.insort(self.free, block, key=_Block.key)
+        self.free_bytes += block.size
+
+    def _remove(self, block: _Block) -> None:
+        del self.free[bisect.bisect_left(self.free, block.key(), key=_Block.key)]
+        block.free = False
+        self.free_bytes -= block.size
 
     def take(self, size: int) -> _Block:
         """The smallest free block that fits, cut to ``size``; a new one where none fits."""
         if self.fits(size):
-            block = min((b for b in self.free if b.size >= size), key=lambda b: b.size)
-            self.free.remove(block)
-            block.free = False
+            block = self.free[bisect.bisect_left(self.free, (size, -1), key=_Block.key)]
+            self._remove(block)
             if block.size > size:  # split: the rest stays free
                 rest = _Block(block.size - size, block, block.after)
                 if rest.after is not None:
                     rest.after.before = rest
-                block.size, block.after, rest.free = size, rest, True
-                self.free.append(rest)
+                block.size, block.after = size, rest
+                self._add(rest)
         else:
             block = _Block(size)
         self.used += size
@@ -84,8 +103,7 @@ class _Books:
 
     def give_back(self, block: _Block) -> None:
         self.used -= block.size
-        block.free = True
-        self.free.append(block)
+        self._add(block)
         if block.after is not None and block.after.free:
             self._merge(block)
         if block.before is not None and block.before.free:
@@ -94,11 +112,18 @@ class _Books:
     def _merge(self, left: _Block) -> None:
         """Make one of ``left`` and the block after it, both free."""
         right = left.after
-        self.free.remove(right)
+        self._remove(right)
+        self._remove(left)
         left.size += right.size
         left.after = right.after
         if left.after is not None:
             left.after.before = left
+        self._add(left)
+
+    def forget(self) -> None:
+        """Drop the free blocks; parts of split ones stay until all are free."""
+        self.free = [b for b in self.free if b.before is not None or b.after is not None]
+        self.free_bytes = sum(block.size for block in self.free)
 
 
 class MemoryPool:
@@ -125,22 +150,23 @@ class MemoryPool:
         """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
         if not _ownership.fits(size, runtime.getDevice()):
             raise OutOfMemoryError(size, self.total_bytes())
-        given_back = None
-        if size:
-            with self._lock:
-                books = self._here()
-                block = self._take(round_up(size), books)
-            given_back = functools.partial(self._freed.append, (books, block))
-        memory = Memory(size)
-        memory.given_back = given_back
+        with self._lock:
+            books = self._here()
+            self._make_room(round_up(size), books)
+            try:
+                memory = Memory(size)
+            except runtime.CUDARuntimeError:
+                raise OutOfMemoryError(size, books.total()) from None
+            if size:
+                block = books.take(round_up(size))
+                memory.given_back = functools.partial(self._freed.append, (books, block))
         return MemoryPointer(memory, 0)
 
-    def _take(self, size: int, books: _Books) -> _Block:
+    def _make_room(self, size: int, books: _Books) -> None:
         if books.limit and not books.fits(size) and books.total() + size > books.limit:
             self.free_all_blocks()
             if books.total() + size > books.limit:
                 raise OutOfMemoryError(size, books.total(), books.limit)
-        return books.take(size)
 
     def used_bytes(self) -> int:
         return self._here().used
@@ -155,11 +181,10 @@ class MemoryPool:
         return len(self._here().free)
 
     def free_all_blocks(self, stream=None) -> None:
-        """Return the free blocks to the system; parts of split blocks stay until all are free."""
+        """Return the free blocks to the system."""
         with self._lock:
             engine_memory.release()
-            books = self._here()
-            books.free = [b for b in books.free if b.before is not None or b.after is not None]
+            self._here().forget()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         if fraction is not None:

@@ -1,8 +1,8 @@
 """Compile a kernel with NVIDIA's own compiler, to learn whether it would be accepted.
 
 NVRTC comes from the ``nvidia-cuda-nvrtc`` wheel (or ``-cu12``) and is called through ctypes: it
-needs neither a GPU nor a driver. With ``CUPY_STANDIN_NVRTC=1`` the stand-in hands it every source,
-so that a test run catches what a C++ compiler accepts and CUDA does not.
+needs neither a GPU nor a driver. With ``CUPY_STANDIN_LISTENER=.../tests/nvrtc.py`` the stand-in
+hands it every source, so that a test run catches what a C++ compiler accepts and CUDA does not.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import functools
 import importlib.util
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.standin.engine.compiler import SHIM
 from helpers.standin.engine.translate import CUPY_HEADERS
 
-# The oldest GPU that readers are likely to have (a T4), and CuPy's own default standard.
-DEFAULTS = ("-arch=sm_75", "-std=c++17")
+_ARCHITECTURE = re.compile("--?(arch|gpu-architecture)")
+# The oldest GPU that readers are likely to have (a T4), and CuPy's own default standard; with what
+# an option says that leaves no room for each.
+DEFAULTS = {"-arch=sm_75": _ARCHITECTURE, "-std=c++17": re.compile("--?std")}
 
 
 def _wheel_folders() -> list[Path]:
@@ -42,9 +45,7 @@ def _library() -> ctypes.CDLL:
                 library = ctypes.CDLL(str(path))
                 library.nvrtcGetErrorString.restype = ctypes.c_char_p
                 return library
-    raise RuntimeError(
-        "CUPY_STANDIN_NVRTC=1 asks for NVIDIA's compiler: `pip install nvidia-cuda-nvrtc`"
-    )
+    raise RuntimeError("These tests ask for NVIDIA's compiler: `pip install nvidia-cuda-nvrtc`")
 
 
 def is_installed() -> bool:
@@ -81,10 +82,25 @@ def _include_options(source: str) -> list[str]:
     return list(dict.fromkeys(options))
 
 
-def check_if_wanted(*args, **kwargs) -> None:
-    """``check`` where CUPY_STANDIN_NVRTC=1, else nothing."""
-    if os.environ.get("CUPY_STANDIN_NVRTC") == "1":
-        check(*args, **kwargs)
+@dataclass(frozen=True)
+class Compiled:
+    """What NVRTC made: nothing but a ``log`` with errors, where it refused the source."""
+
+    accepted: bool
+    log: str
+    ptx: str = ""
+
+
+def version() -> str:
+    """Of NVRTC, such as ``13.5``."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return f"{major.value}.{minor.value}"
+
+
+def shim_headers() -> dict[str, str]:
+    """CuPy's headers: they are not installed without CuPy, the shim's are valid CUDA C as well."""
+    return {name: (SHIM / file).read_text() for name, file in CUPY_HEADERS.items()}
 
 
 def check(
@@ -93,7 +109,7 @@ def check(
     name: str = "kernel",
     expressions: tuple[str, ...] = (),
 ) -> None:
-    """Compile CUDA C ``source`` and throw the result away.
+    """Compile CUDA C ``source`` for the oldest GPU that can run it and throw the result away.
 
     Args:
         source: CUDA C.
@@ -105,27 +121,41 @@ def check(
         cupy.cuda.compiler.CompileException: NVRTC refuses; ``str()`` has its messages.
         RuntimeError: NVRTC or a header of CUDA's is not installed.
     """
+    result = compile(source, options, name, expressions)
+    if not result.accepted:
+        needed = re.findall(r"requires \.target sm_(\d+)", result.log)  # inline PTX
+        if needed:
+            newest = f"-arch=sm_{max(map(int, needed))}"
+            options = (*(o for o in options if not _ARCHITECTURE.match(o)), newest)
+            result = compile(source, options, name, expressions)
+    if not result.accepted:
+        refuse(f"NVRTC refused it:\n{result.log}", source, name, options)
+
+
+def refuse(message: str, source: str, name: str, options: tuple[str, ...]) -> None:
+    """Raise CuPy's own error."""
+    from cupy.cuda.compiler import CompileException
+
+    raise CompileException(message, source, name, tuple(options))
+
+
+def compile(
+    source: str,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+    headers: dict[str, str] | None = None,
+) -> Compiled:
+    """Compile CUDA C as NVRTC is asked to; ``DEFAULTS`` where ``options`` say nothing else.
+
+    ``headers`` (texts by their names) answer ``#include``; by default the shim's for CuPy's.
+    """
     library = _library()
     arguments = [*options, *_include_options(source), "-DSTANDIN_NVRTC"]
-    for default in DEFAULTS:
-        key = default.split("=")[0].lstrip("-")
-        if not any(re.match(rf"--?{key}\b|--gpu-architecture", o) for o in options):
+    for default, said in DEFAULTS.items():
+        if not any(said.match(option) for option in options):
             arguments.append(default)
-    # CuPy's headers are not installed without CuPy; the shim's are valid CUDA C as well.
-    headers = {name: (SHIM / file).read_text() for name, file in CUPY_HEADERS.items()}
-    status, log = _compile(library, source, name, arguments, headers, expressions)
-    if status and (needed := re.findall(r"requires \.target sm_(\d+)", log)):  # inline PTX
-        arguments = [a for a in arguments if not a.startswith("-arch")]
-        arguments.append(f"-arch=sm_{max(map(int, needed))}")
-        status, log = _compile(library, source, name, arguments, headers, expressions)
-    if status:
-        from cupy.cuda.compiler import CompileException
-
-        raise CompileException(f"NVRTC refused it:\n{log}", source, name, tuple(options))
-
-
-def _compile(library, source, name, arguments, headers, expressions) -> tuple[int, str]:
-    """(status, log) of one compilation; status 0 is success."""
+    known = shim_headers() if headers is None else headers
 
     def strings(texts) -> ctypes.Array:
         return (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
@@ -135,21 +165,26 @@ def _compile(library, source, name, arguments, headers, expressions) -> tuple[in
         ctypes.byref(program),
         source.encode(),
         f"{name}.cu".encode(),
-        len(headers),
-        strings(list(headers.values())),
-        strings(list(headers)),
+        len(known),
+        strings(list(known.values())),
+        strings(list(known)),
     )
     if status:
-        return status, library.nvrtcGetErrorString(status).decode()
+        return Compiled(False, library.nvrtcGetErrorString(status).decode())
     try:
         for expression in expressions:
             library.nvrtcAddNameExpression(program, expression.encode())
         status = library.nvrtcCompileProgram(program, len(arguments), strings(arguments))
-        size = ctypes.c_size_t()
-        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        library.nvrtcGetProgramLog(program, log)
-        text = log.value.decode(errors="replace").strip()
-        return status, text or library.nvrtcGetErrorString(status).decode()
+        log = _text(library, program, "ProgramLog") or library.nvrtcGetErrorString(status).decode()
+        return Compiled(not status, log, "" if status else _text(library, program, "PTX"))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(library, program, what: str) -> str:
+    """One of the texts that NVRTC keeps of a program."""
+    size = ctypes.c_size_t()
+    getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    getattr(library, f"nvrtcGet{what}")(program, text)
+    return text.value.decode(errors="replace").strip()

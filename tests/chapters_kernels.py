@@ -1,0 +1,80 @@
+"""Every kernel of the chapters as machine code for each kind of GPU.
+
+While the chapters run this file is the stand-in's listener: it writes down each source it is told,
+into ``_build/kernels``. As a command it then has all of them compiled (cubins.py), each distinct
+one once and on all cores, and ends with status 1 if a kernel is past a GPU's limits:
+
+    CUPY_STANDIN_LISTENER=$PWD/tests/chapters_kernels.py pytest --nbval notebooks
+    python tests/chapters_kernels.py
+"""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "_build" / "kernels"
+
+
+def check(*told):
+    """Write down what the stand-in tells a listener: source, options, name and expressions."""
+    text = json.dumps(told)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.json").write_text(text)
+
+
+def prepare(folder):
+    """Make a fresh process one that compiles; its temporary files go into ``folder``."""
+    os.environ.update(TMPDIR=folder, CUPY_STANDIN="always")
+    import helpers.standin
+
+    helpers.standin.install()
+
+
+def refusals(paths):
+    """Why GPUs would not run the sources kept at ``paths``: a text for each that one refuses."""
+    import cubins
+    from cupy.cuda.compiler import CompileException
+
+    found = []
+    for path in paths:
+        source, options, name, expressions = json.loads(path.read_text())
+        try:
+            cubins.check(source, tuple(options), name, tuple(expressions))
+        except CompileException as error:
+            found.append(f"{name}: {error}\n{source}")
+    return found
+
+
+def main():
+    """Return the status: 1 if a kernel is refused or there are none."""
+    started, paths = time.perf_counter(), sorted(FOLDER.glob("*.json"))
+    if not paths:
+        print(f"{FOLDER} has no kernels: run the chapters with this file as the listener first")
+        return 1
+    # Those with headers of CUDA's go to one process: the others are done before it gets through.
+    slow = [path for path in paths if "#include <" in path.read_text()]
+    tasks = [slow, *([path] for path in paths if path not in slow)]
+    # Fresh processes; the precompiled headers that NVRTC leaves behind in them go with the folder.
+    with tempfile.TemporaryDirectory() as folder:
+        with ProcessPoolExecutor(
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=prepare,
+            initargs=(folder,),
+        ) as pool:
+            refused = [text for found in pool.map(refusals, tasks) for text in found]
+    print(*refused, sep="\n\n")
+    took = time.perf_counter() - started
+    print(
+        f"{len(paths)} sources compiled for every kind of GPU, {took:.0f} s; {len(refused)} refused"
+    )
+    return int(bool(refused))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

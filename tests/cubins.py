@@ -1,0 +1,194 @@
+"""Compile a kernel to machine code for each kind of GPU and hold it against that GPU's limits.
+
+A kernel that a reader's GPU could not run is refused on a machine without one. What is known of a
+source is kept in the folder ``cubins`` of the stand-in's cache; chapters_kernels.py asks for every
+kernel of the chapters. Each is compiled as CuPy 13 would have it, too, where that has been fetched.
+
+A source that needs a newer GPU than a T4 says so: ``// needs compute capability 9.0``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import cupy13
+import nvrtc
+
+from helpers.standin.engine.compiler import cache_folder
+
+# T4, A100, H100 and H200, and the newest cards for games.
+ARCHITECTURES = (75, 80, 90, 120)
+REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
+SHARED = 48 * 1024  # bytes of shared memory of fixed size
+THREADS = 1024  # of a block, at most
+GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
+_THIS_FILE = Path(__file__).read_text()
+_NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
+_ENTRY = re.compile(
+    r"Compiling entry function '(?P<name>[^']+)'.*?"
+    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads.*?"
+    r"Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """One kernel in machine code.
+
+    ``architecture`` is 75 for compute capability 7.5. ``registers`` are those of a thread,
+    ``shared`` (of fixed size), ``stack`` (arrays that are no registers) and ``spilled`` (registers
+    that went to memory) are bytes, the last two of a thread. ``threads`` is the largest block that
+    ``__launch_bounds__`` allows, None without.
+    """
+
+    kernel: str
+    architecture: int
+    registers: int
+    shared: int
+    stack: int
+    spilled: int
+    threads: int | None
+
+    @property
+    def largest_block(self) -> int:
+        """Threads of the largest block whose registers there are, up to 1024.
+
+        A warp gets registers in portions of 256, and a block warps in fours: one for each quarter
+        of the multiprocessor, which has a quarter of the registers.
+        """
+        of_a_warp = -(-self.registers * 32 // 256) * 256
+        return min(THREADS, REGISTERS // of_a_warp // 4 * 4 * 32)
+
+    def problems(self, largest: int = THREADS) -> list[str]:
+        """What this kind of GPU would refuse, in words.
+
+        ``largest``: threads of the block where no ``__launch_bounds__`` say how many.
+        """
+        where = f"kernel '{self.kernel}' on sm_{self.architecture}"
+        found = []
+        if self.shared > SHARED:
+            found.append(f"{where}: {self.shared} bytes of shared memory; the limit is {SHARED}")
+        if self.largest_block < (self.threads or largest):
+            said = f"its __launch_bounds__ are {self.threads}"
+            found.append(
+                f"{where}: {self.registers} registers a thread allow {self.largest_block} threads "
+                f"a block; {said if self.threads else f'without __launch_bounds__: {largest}'}"
+            )
+        if self.spilled:
+            found.append(f"{where}: {self.spilled} bytes of registers a thread go to memory")
+        return found
+
+
+def _keep_headers(source: str) -> tuple[str, ...]:
+    """The option with which what NVRTC makes of CUDA's headers serves the process's next kernel.
+
+    It takes NVRTC seconds; where there is nothing to keep, the option takes a little itself.
+    """
+    return ("-pch",) if "#include <" in source else ()
+
+
+def architectures(source: str) -> tuple[int, ...]:
+    """Those that a source says it runs on."""
+    said = [10 * int(major) + int(minor) for major, minor in _NEEDS.findall(source)]
+    return tuple(a for a in ARCHITECTURES if a >= max(said, default=0))
+
+
+def read(log: str, ptx: str, architecture: int) -> list[Cubin]:
+    """The kernels that ptxas's log (option ``-v``) and the PTX speak of."""
+    bounds = {
+        name: int(threads)
+        for name, threads in re.findall(r"\.entry\s+(\w+)\s*\([^)]*\)\s*\.maxntid\s+(\d+)", ptx)
+    }
+    found = []
+    for entry in _ENTRY.finditer(log):
+        shared = re.search(r"(\d+) bytes smem", entry["rest"])
+        found.append(
+            Cubin(
+                kernel=entry["name"],
+                architecture=architecture,
+                registers=int(entry["registers"]),
+                shared=int(shared[1]) if shared else 0,
+                stack=int(entry["stack"]),
+                spilled=int(entry["stores"]) + int(entry["loads"]),
+                threads=bounds.get(entry["name"]),
+            )
+        )
+    return found
+
+
+def cubins(
+    source: str,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+) -> list[Cubin]:
+    """Every kernel of a source, on every architecture that it says it runs on.
+
+    Raises:
+        cupy.cuda.compiler.CompileException: NVRTC or ptxas refuses; ``str()`` has the messages.
+        RuntimeError: NVRTC or a header of CUDA's is not installed.
+    """
+    kept = _kept(source, options, name, expressions)
+    if kept.is_file():
+        return [Cubin(**entry) for entry in json.loads(kept.read_text())]
+
+    def one(architecture: int) -> list[Cubin]:
+        wanted = (
+            *options,
+            f"-arch=sm_{architecture}",
+            "--ptxas-options=-v",
+            *_keep_headers(source),
+        )
+        result = nvrtc.compile(source, wanted, name, expressions)
+        if not result.accepted:
+            message = f"NVRTC refused it for sm_{architecture}:\n{result.log}"
+            nvrtc.refuse(message, source, name, wanted)
+        return read(result.log, result.ptx, architecture)
+
+    wanted = architectures(source)
+    found = [cubin for architecture in wanted for cubin in one(architecture)]
+    if cupy13.is_there():
+        _check_with_cupy13(source, options, name, expressions, wanted[0])
+    kept.parent.mkdir(exist_ok=True)
+    unfinished = kept.with_suffix(f".{os.getpid()}")  # another process may look for it
+    unfinished.write_text(json.dumps([asdict(cubin) for cubin in found]))
+    unfinished.replace(kept)
+    return found
+
+
+def _check_with_cupy13(
+    source: str, options: tuple[str, ...], name: str, expressions: tuple[str, ...], oldest: int
+) -> None:
+    """Only whether NVRTC accepts the source as CuPy 13 gives it: no machine code."""
+    source = cupy13.rewrite(source)
+    wanted = (*cupy13.options(options), f"-arch=compute_{oldest}", *_keep_headers(source))
+    result = nvrtc.compile(source, wanted, name, expressions, headers=cupy13.headers())
+    if not result.accepted:
+        message = f"NVRTC refused it as CuPy 13 gives it:\n{result.log}"
+        nvrtc.refuse(message, source, name, wanted)
+
+
+def check(
+    source: str,
+    options: tuple[str, ...] = (),
+    name: str = "kernel",
+    expressions: tuple[str, ...] = (),
+) -> None:
+    """As ``cubins``; CompileException too for a kernel that is past a GPU's limits."""
+    found = cubins(source, options, name, expressions)
+    largest = GENERATED if cupy13.is_generated(source) else THREADS
+    if problems := [problem for cubin in found for problem in cubin.problems(largest)]:
+        nvrtc.refuse("\n".join(problems), source, name, options)
+
+
+def _kept(*what) -> Path:
+    """The file for what is known of a source; named by all that it was found from."""
+    text = repr((*what, nvrtc.version(), nvrtc.shim_headers(), cupy13.is_there(), _THIS_FILE))
+    return cache_folder() / "cubins" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"

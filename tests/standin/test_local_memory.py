@@ -1,0 +1,222 @@
+"""Memory that a kernel makes itself: local arrays, variables of the module, what malloc gives, and
+what it prints. An overrun names the array and leaves the interpreter unharmed.
+"""
+
+import re
+
+import cupy as cp
+import numpy as np
+import pytest
+from cupy.cuda.compiler import CompileException
+
+from helpers.standin.engine import KernelError, compiler
+
+exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
+FILL = """__device__ __noinline__ void fill(float *a, int first, int last) {
+    for (int i = first; i != last; i += first < last ? 1 : -1) a[i] = i;
+}
+"""
+BARRIER = pytest.mark.parametrize("barrier", ["", "__syncthreads();"], ids=["plain", "fibers"])
+
+
+def kernel(body, parameters="", before=""):
+    return cp.RawKernel(f'{before}extern "C" __global__ void k({parameters}) {{\n{body}\n}}', "k")
+
+
+def complaint(k, *args, grid=(1,), block=(1,)):
+    with pytest.raises(KernelError) as caught:
+        k(grid, block, args)
+    return str(caught.value)
+
+
+# ---- local arrays ----------------------------------------------------------------------------
+
+
+@exact
+@BARRIER
+@pytest.mark.parametrize(
+    ("first", "last", "place"),
+    [
+        (0, 8, "just past its end"),
+        (0, 100_000, "just past its end"),
+        (9, 11, "8 bytes past its end"),
+        (0, -50_000, "4 bytes before its start"),
+    ],
+)
+def test_an_overrun_of_a_local_array(barrier, first, last, place):
+    """Through a pointer, where the compiler does not know how long the array is."""
+    body = f"double other[3] = {{}}; float a[7]; {barrier} fill(a, first, last);\n{barrier}"
+    body += "y[threadIdx.x] = a[1] + other[threadIdx.x % 3];"
+    k = kernel(body, "float *y, int first, int last", FILL)
+    y = cp.zeros(40, np.float32)
+    for _ in range(30):  # stacks that were left in the middle are as good as new
+        text = complaint(k, y, first, last, block=(40,))
+        assert f"line 2: writes outside the local array 'a' of 28 bytes, {place}" in text
+        k((1,), (40,), (y, 0, 7))
+        assert (y == 1).all()
+
+
+@exact
+def test_a_copy_that_is_too_long_for_a_local_array():
+    k = kernel("float a[4]; memcpy(a, y, n); y[0] = a[1];", "float *y, int n")
+    y = cp.arange(64, dtype=np.float32)
+    assert "line 2: writes outside the local array 'a' of 16 bytes" in complaint(k, y, 200)
+    k((1,), (1,), (y, 16))
+    assert y[0] == 1
+
+
+@exact
+def test_an_overrun_in_an_elementwise_kernel():
+    k = cp.ElementwiseKernel(
+        "float32 x, int32 n", "float32 y", "float a[5]; fill(a, 0, n); y = x + a[3];", preamble=FILL
+    )
+    with pytest.raises(KernelError, match="the local array 'a' of 20 bytes, just past its end"):
+        k(cp.ones(10, np.float32), 6)
+    assert (k(cp.ones(10, np.float32), 5) == 4).all()
+
+
+@BARRIER
+def test_how_much_a_thread_can_hold(barrier):
+    body = f"float a[N]; for (int i = 0; i < N; ++i) a[i] = i; {barrier} y[threadIdx.x] = a[N - 3];"
+    source = f'extern "C" __global__ void k(float *y) {{ {body} }}'
+    y = cp.zeros(33, np.float32)
+    fits, too_large = (20_000, 40_000) if barrier else (131_072, 3_000_000)  # floats
+    cp.RawKernel(source, "k", (f"-DN={fits}",))((1,), (33,), (y,))
+    assert (y == fits - 3).all()
+    with pytest.raises(KernelError, match="line 1: more local memory than the stand-in gives"):
+        cp.RawKernel(source, "k", (f"-DN={too_large}",))((1,), (33,), (y,))
+
+
+def test_the_size_of_a_local_array_is_a_constant():
+    k = kernel("int n = 4;\nfloat a[n]; a[0] = 1; y[0] = a[0];", "float *y")
+    with pytest.raises(
+        CompileException, match=r"k.cu\(3\): error: .*variable.length array"
+    ) as error:
+        k((1,), (1,), (cp.zeros(1, np.float32),))
+    assert "[-W" not in str(error.value)
+
+
+# ---- variables of the module -----------------------------------------------------------------
+
+
+@exact
+@pytest.mark.parametrize("kind", ["__device__", "__constant__"])
+def test_an_overrun_of_a_variable_of_the_module(kind):
+    before = f"{kind} float table[10], other[3];\n"
+    k = kernel("fill((float *)table, 0, n); y[0] = table[3] + other[1];", "float *y, int n",
+               before + FILL)  # fmt: skip
+    y = cp.zeros(1, np.float32)
+    text = complaint(k, y, 11)
+    assert "line 3: writes outside 'table' of 40 bytes, 40 bytes from its start" in text
+    k((1,), (1,), (y, 10))
+    assert y[0] == 3
+
+
+def test_an_array_without_elements():
+    k = kernel("y[i] = 1;", "float *y, int i")
+    for i in (0, 1000):
+        text = complaint(k, cp.zeros(0, np.float32), i)
+        assert f"writes y[{i}], outside the array 'y' of 0 bytes" in text
+
+
+# ---- malloc and new --------------------------------------------------------------------------
+
+
+def test_malloc_and_new():
+    """Every thread makes a list of its own; the lists are freed by another launch."""
+    source = """
+    struct Item {
+        int value;
+        Item *next;
+        __device__ Item(int value, Item *next) : value(value), next(next) {}
+    };
+    extern "C" __global__ void make(Item **lists, int n) {
+        Item *first = nullptr;
+        for (int i = 0; i < n; ++i) first = new Item(threadIdx.x * i, first);
+        lists[threadIdx.x] = first;
+    }
+    extern "C" __global__ void sum(Item **lists, int *sums) {
+        Item *item = lists[threadIdx.x];
+        int *scratch = (int *)malloc(2 * sizeof(int)), total = 0;
+        while (item) {
+            scratch[1] = item->value;
+            total += scratch[1];
+            Item *next = item->next;
+            delete item;
+            item = next;
+        }
+        free(scratch);
+        free(nullptr);
+        sums[threadIdx.x] = total;
+    }"""
+    module = cp.RawModule(code=source)
+    lists, sums = cp.zeros(50, np.uint64), cp.zeros(50, np.int32)
+    for n in (1, 7, 300):
+        module.get_function("make")((1,), (50,), (lists, n))
+        module.get_function("sum")((1,), (50,), (lists, sums))
+        assert sums.tolist() == [t * n * (n - 1) // 2 for t in range(50)]
+
+
+@exact
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("a[n] = 7;", "line 3: writes memory outside of what malloc or new gave it"),
+        (
+            "for (int i = 0; i < 100000; ++i) a[i] = 7;",
+            "line 3: writes memory outside of what malloc",
+        ),
+        ("y[0] = a[-1];", "line 3: reads memory outside of what malloc or new gave it"),
+        ("free(a); y[0] = a[1];", "line 3: reads memory outside of what malloc or new gave it"),
+        ("free(a); free(a);", "line 3: the same memory is freed twice"),
+        ("free(a + 4);", "line 3: free or delete of an address that malloc or new did not give"),
+        ("delete y;", "line 3: free or delete of an address that malloc or new did not give"),
+    ],
+)
+@pytest.mark.parametrize("how", ["(float *)malloc(n * sizeof(float))", "new float[n]"])
+def test_faults_with_malloc(how, body, message):
+    k = kernel(f"float *a = {how};\n{body}", "float *y, int n")
+    for _ in range(20):
+        assert message in complaint(k, cp.zeros(3, np.float32), 5)
+
+
+def test_the_heap_is_as_small_as_on_a_gpu():
+    """8 MiB; what does not fit is a null pointer, and what is freed can be had again."""
+    k = kernel(
+        """int n = 0;
+        void **last = nullptr;
+        for (;;) {
+            void **piece = (void **)malloc(bytes);
+            if (!piece) break;
+            *piece = last, last = piece, ++n;
+        }
+        for (void **next; last; last = next) next = (void **)*last, free(last);
+        count[0] = n;""",
+        "int *count, long long bytes",
+    )
+    count = cp.zeros(1, np.int32)
+    for bytes_each in (1000, 1 << 20, 8, 1000, 9 << 20, 1 << 62):
+        k((1,), (1,), (count, bytes_each))
+        most = 8 * 2**20 // bytes_each
+        assert (most // 8 if bytes_each == 8 else 0.7 * most) <= int(count[0]) <= most
+
+
+# ---- what is printed -------------------------------------------------------------------------
+
+
+def test_a_fault_in_printf_names_the_line(capsys):
+    assert re.search("line 2: .*null pointer", complaint(kernel('printf("%s", (char *)8);')))
+
+
+def test_printing_without_end(capsys):
+    """A GPU keeps about a mebibyte of it; so does the stand-in, and says what is missing."""
+    body = 'for (int i = 0; i < n; ++i) printf("%d of %d\\n", i, n);'
+    kernel(body, "int n")((1,), (1,), (200_000,))
+    printed = capsys.readouterr().out
+    whole = "".join(f"{i} of 200000\n" for i in range(200_000))
+    start, note = printed.split("\n[")
+    assert whole.startswith(start) and 2**20 - 20 < len(start) <= 2**20
+    lost = re.match(r"([\d,]+) more bytes of what 'k' printed are lost", note)
+    assert int(lost[1].replace(",", "")) == len(whole) - len(start)
+    kernel(body, "int n")((1,), (1,), (2,))
+    assert capsys.readouterr().out == "0 of 2\n1 of 2\n"
