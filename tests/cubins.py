@@ -24,9 +24,6 @@ from helpers.standin.engine.compiler import cache_folder
 # T4, A100, H100 and H200, and the newest cards for games.
 ARCHITECTURES = (75, 80, 90, 120)
 REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
-# Bytes a thread, by kernel: chapter 60 measures its update with 2, 3 and 4 blocks on an SM, and for
-# 4 of them there are not registers enough.
-MAY_SPILL = {"update": 600}
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 THREADS = 1024  # of a block, at most
 GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
@@ -84,7 +81,7 @@ class Cubin:
                 f"{where}: {self.registers} registers a thread allow {self.largest_block} threads "
                 f"a block; {said if self.threads else f'without __launch_bounds__: {largest}'}"
             )
-        if self.spilled > MAY_SPILL.get(self.kernel, 0):
+        if self.spilled:
             found.append(f"{where}: {self.spilled} bytes of registers a thread go to memory")
         return found
 

@@ -31,10 +31,14 @@ def test_a_known_sleep_is_measured(how):
     assert timing.samples.shape == (3,)
 
 
-def test_short_work_is_looped_over_and_long_work_is_not():
-    short, long = Counted(), Counted(0.003)
+def test_short_work_is_looped_over_and_long_work_is_not(monkeypatch):
+    now = [0.0]  # a clock that only the work moves: a busy machine changes nothing
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    short, long = Counted(1e-5), Counted(0.003)
     helpers.measure(short, where="cpu", n_warmup=2, n_repeat=5, min_seconds=2e-3)
-    assert short.calls > 2 * (2 + 1 + 5)  # hundreds where nothing else runs
+    assert short.calls > 50
+    assert 5 * 2e-3 < 1e-5 * (short.calls - 2)  # every sample lasts as long as was asked
     helpers.measure(long, where="cpu", n_warmup=2, n_repeat=5, min_seconds=2e-3)
     assert long.calls == 2 + 1 + 5  # warm-up, one to size the loop, five samples
 
