@@ -124,26 +124,27 @@ struct Handlers {
         struct sigaction action = {};
         action.sa_sigaction = on_signal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &action, &before[i]);
-        launch_thread = pthread_self();
         itimerval limit = {};
         limit.it_value.tv_sec = (long)standin_time_limit;
         limit.it_value.tv_usec = (long)((standin_time_limit - limit.it_value.tv_sec) * 1e6);
+        // The timer changes hands while the handlers are still the program's: its alarm never reaches ours.
         setitimer(ITIMER_REAL, &limit, &timer_before);
+        launch_thread = pthread_self();
+        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &action, &before[i]);
     }
 
     void restore() {
         const itimerval off = {};
         itimerval left;
         setitimer(ITIMER_REAL, &off, &left);
+        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
+        sigaltstack(&stack_before, nullptr);
         if (long before = microseconds(timer_before)) {  // somebody else's: it has gone on
             long rest = before - (long)(standin_time_limit * 1e6) + microseconds(left);
             timer_before.it_value.tv_sec = rest > 0 ? rest / 1000000 : 0;
             timer_before.it_value.tv_usec = rest > 0 ? rest % 1000000 : 1;
             setitimer(ITIMER_REAL, &timer_before, nullptr);
         }
-        for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
-        sigaltstack(&stack_before, nullptr);
     }
 } handlers;
 
