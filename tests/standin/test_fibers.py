@@ -1,5 +1,10 @@
 """Threads that wait for each other: barriers, shuffles, votes, and what goes wrong with them."""
 
+import ctypes
+import signal
+import threading
+import time
+
 import cupy as cp
 import numpy as np
 import pytest
@@ -310,21 +315,23 @@ def test_a_spin_that_cannot_end_is_stopped(monkeypatch):
 
 def test_interrupt():
     """Ctrl-C ends a kernel that does not end by itself."""
-    import signal
-    import threading
+    x = cp.zeros(2, "i4")
+    seen = (ctypes.c_int * 2).from_address(x.data.ptr)
 
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-    timer.start()
+    def press():
+        while not seen[1]:  # until the kernel runs
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        run("for (int i = 0; i >= 0; i = (i + 1) & 1023) x[i & 1] = i;", cp.zeros(2, "i4"),
+        run("for (int i = 0; i >= 0; i = (i + 1) & 1023) x[i & 1] = i;", x,
             parameters="volatile int *x")  # fmt: skip
     run("__syncthreads();", parameters="")
 
 
 def test_two_python_threads():
     """Launches from two Python threads take turns."""
-    import threading
-
     source = """extern "C" __global__ void k(int *x, int n) {
     __shared__ int s[64];
     for (int i = 0; i < n; ++i) {

@@ -102,7 +102,8 @@ void on_signal(int number, siginfo_t *info, void *context) {
     fault(access, address, 0, call_out ? call_out : instruction_of(context));
 }
 
-const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGINT, SIGALRM};
+// SIGINT, which may come at any time, is caught last and given back first: all else is in place then.
+const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM, SIGINT};
 const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
 
 long microseconds(const itimerval &timer) {
@@ -136,6 +137,7 @@ struct Handlers {
     void restore() {
         const itimerval off = {};
         itimerval left;
+        sigaction(SIGINT, &before[SIGNAL_COUNT - 1], nullptr);
         setitimer(ITIMER_REAL, &off, &left);
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
         sigaltstack(&stack_before, nullptr);

@@ -83,8 +83,10 @@ int standin_guard(void (*work)(void *), void *argument) {
     standin_report = StandinReport();
     standin_report.slot = STANDIN_NOT_SHARED;
     in_thread = false;
-    handlers.install();
-    if (_setjmp(launch_frame) == 0) call_on_stack(work, argument);
+    if (_setjmp(launch_frame) == 0) {
+        handlers.install();
+        call_on_stack(work, argument);
+    }
     handlers.restore();
     in_thread = false;
     if (standin_report.code != STANDIN_DONE) open_stacks();
