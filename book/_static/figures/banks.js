@@ -36,7 +36,7 @@
         parts.push(rect(x + 1.5, y + 0.8, 7, 6.4, fill, { ...edge, "data-at": `${k}` }));
       });
       if (bank % 4 === 0 || bank === BANKS - 1) {
-        parts.push(text(x + 5, floor + 13, bank, { "text-anchor": "middle", "font-size": 10 }));
+        parts.push(text(x + 5, floor + 13, bank, { "text-anchor": "middle", "font-size": 11 }));
       }
     }
     parts.push(line(10, floor, 330, floor, "var(--tf-line)"));
@@ -60,8 +60,8 @@
     title: "Who has to wait for a bank?",
     keys: "Point at a thread, tap it, or use the left and right arrow keys here.",
     controls: [
-      { name: "width", label: "row of the tile, words", min: 1, max: 64, start: 32 },
-      { name: "padding", label: "padding, words", min: 0, max: 8, start: 0 },
+      { name: "width", label: "row, words", min: 1, max: 64, start: 32 },
+      { name: "padding", label: "padding", min: 0, max: 8, start: 0 },
       {
         name: "along",
         label: "the warp reads",

@@ -42,10 +42,13 @@
         const inside = row < n && col < n;
         const [x, y] = [left + col * size, top + row * size];
         const at = { "data-at": `${col},${row}` };
-        const fill = inside ? "var(--tf-fill)" : "var(--tf-empty)";
-        parts.push(rect(x + 1, y + 1, size - 2, size - 2, fill, at));
+        const mine = row === state.row && col === state.col;
+        const plain = inside ? "var(--tf-fill)" : "var(--tf-empty)";
+        const look = { ...at, stroke: "var(--tf-line)", "stroke-width": inside ? 0 : 0.5 };
+        const fill = mine ? "var(--tf-pick)" : plain;
+        parts.push(rect(x + 1, y + 1, size - 2, size - 2, fill, look));
         if (inside && size >= 20) {
-          const middle = { "text-anchor": "middle", "font-size": 10, "pointer-events": "none" };
+          const middle = { "text-anchor": "middle", "font-size": 11, fill: "var(--tf-on)", "pointer-events": "none" };
           parts.push(text(x + size / 2, y + size / 2 + 4, row * n + col, middle));
         }
       }
@@ -98,9 +101,9 @@
     title: "Which element is mine?",
     keys: "Point at a thread, tap it, or use the arrow keys here.",
     controls: [
-      { name: "n", label: "n, rows and columns", min: 1, max: 12, start: 5 },
-      { name: "bx", label: "block, threads in x", min: 1, max: 6, start: 2 },
-      { name: "by", label: "block, threads in y", min: 1, max: 6, start: 2 },
+      { name: "n", label: "n", min: 1, max: 12, start: 5 },
+      { name: "bx", label: "block in x", min: 1, max: 6, start: 2 },
+      { name: "by", label: "block in y", min: 1, max: 6, start: 2 },
     ],
     at: { col: 3, row: 4 },
     cursor: ["col", "row"],

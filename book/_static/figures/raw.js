@@ -43,18 +43,18 @@
   function draw(state) {
     const { read, decide, length, count } = state;
     const indices = touched(read, decide, length, count);
-    const mono = { "font-family": "ui-monospace, monospace", "font-size": 10.5 };
+    const mono = { "font-family": "ui-monospace, monospace", "font-size": 11.5 };
     const [types, operation, handed] = call(state);
     const parts = [
       text(10, 14, `ElementwiseKernel(${types}`, mono),
       text(10, 29, `    ${operation})${handed}`, { ...mono, "xml:space": "preserve" }),
     ];
-    const middle = { "text-anchor": "middle", "font-size": 10, "pointer-events": "none" };
+    const middle = { "text-anchor": "middle", "font-size": 11, "pointer-events": "none" };
     const row = (name, y, n) => {
       parts.push(text(8, y + 16, name));
       for (let k = 0; k < n; k++) {
         parts.push(rect(left + k * SIDE + 1, y, SIDE - 2, SIDE - 2, "var(--tf-fill)"));
-        parts.push(text(left + (k + 0.5) * SIDE, y + 15, k, middle));
+        parts.push(text(left + (k + 0.5) * SIDE, y + 16, k, { ...middle, fill: "var(--tf-on)" }));
       }
     };
     row("x", 44, length);
@@ -73,9 +73,9 @@
       }
       parts.push(line(to, 141, to, 174, "none", stroke));
       parts.push(path(`M${to - 3} 170l3 5l3 -5`, stroke));
-      const more = { ...(mine ? edge : {}), "data-at": `${i}` };
+      const more = { ...(mine ? edge : stroke), "data-at": `${i}` };
       parts.push(circle(to, 130, 11, mine ? "var(--tf-pick)" : "var(--tf-empty)", more));
-      parts.push(text(to, 134, i, middle));
+      parts.push(text(to, 134, i, mine ? { ...middle, fill: "var(--tf-on)" } : middle));
     });
     if (indices.length) parts.push(text(8, 134, "i"));
     else parts.push(text(10, 134, "refused: no thread starts"));
@@ -110,7 +110,7 @@
     controls: [
       {
         name: "read",
-        label: "the operation reads",
+        label: "operation",
         options: Object.entries(READS).map(([name, [code]]) => [
           name,
           name === "own" ? "x, not raw" : code,
@@ -119,15 +119,15 @@
       },
       {
         name: "decide",
-        label: "the number of threads",
+        label: "threads by",
         options: [
           ["z", "T z: its elements"],
           ["size", "raw T z: size="],
         ],
         start: "z",
       },
-      { name: "length", label: "elements of x", min: 1, max: MOST, start: 8 },
-      { name: "count", label: "elements of z, or size", min: 1, max: MOST, start: 6 },
+      { name: "length", label: "x, elements", min: 1, max: MOST, start: 8 },
+      { name: "count", label: "z, or size", min: 1, max: MOST, start: 6 },
     ],
     at: { thread: 1 },
     cursor: ["thread"],

@@ -39,7 +39,7 @@
     const { bandwidth, peak } = chosen(state);
     const flop = operations(step);
     const { intensity, rate, ridge } = roof(bytes, flop, bandwidth, peak);
-    const small = { "font-size": 10 };
+    const small = { "font-size": 11 };
     const parts = [text(10, 14, "operations a second, against operations a byte")];
     for (let power = Y[0]; power <= Y[1]; power++) {
       const y = up(10 ** power);
@@ -102,10 +102,10 @@
     title: "How fast could it be?",
     keys: "Point at the chart, tap it, or use the left and right arrow keys here.",
     controls: [
-      { name: "bytes", label: "bytes an element", min: 1, max: 64, start: 12 },
+      { name: "bytes", label: "bytes", min: 1, max: 64, start: 12 },
       {
         name: "step",
-        label: "operations an element",
+        label: "operations",
         min: 0,
         max: STEPS - 1,
         start: 1,
@@ -113,8 +113,8 @@
       },
       {
         name: "ceiling",
-        label: "ceilings of",
-        options: ceilings.map(({ gpu, type }, k) => [k, `${gpu}, ${type}`]),
+        label: "ceilings",
+        options: ceilings.map(({ gpu, type }, k) => [k, `${type}, ${gpu}`]),
         start: 0,
       },
     ],

@@ -25,7 +25,7 @@
     return { sectors: sorted, asked: bytes.size, moved, share: bytes.size / moved };
   }
 
-  const SHOWN = 8; // lines of memory that the drawing has room for
+  const SHOWN = 6; // lines of memory that the drawing has room for
   function draw({ stride, offset, size, thread }) {
     size = Number(size);
     const { sectors } = request(stride, offset, size);
@@ -94,9 +94,9 @@
     title: "What moves when a warp reads?",
     keys: "Point at a thread or at its bytes, tap, or use the left and right arrow keys here.",
     controls: [
-      { name: "stride", label: "stride, elements", min: 0, max: 33, start: 4 },
-      { name: "offset", label: "offset, elements", min: 0, max: 31, start: 0 },
-      { name: "size", label: "size of an element", options: sizes, start: 4 },
+      { name: "stride", label: "stride", min: 0, max: 33, start: 4 },
+      { name: "offset", label: "offset", min: 0, max: 31, start: 0 },
+      { name: "size", label: "element size", options: sizes, start: 4 },
     ],
     at: { thread: 5 },
     cursor: ["thread"],

@@ -27,7 +27,7 @@
       shape("text", { x, y, fill: "var(--tf-ink)", ...more }, escape(words)),
     sheet: (height, parts) =>
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${number(height)}"` +
-      ` font-family="system-ui, sans-serif" font-size="11">\n${parts.flat(9).join("\n")}\n</svg>`,
+      ` font-family="system-ui, sans-serif" font-size="12">\n${parts.flat(9).join("\n")}\n</svg>`,
   };
 
   function start(figure) {
