@@ -21,12 +21,15 @@
   function load() {
     try {
       const found = JSON.parse(store.getItem(KEY));
-      return found && typeof found === "object" ? found : {};
+      return found?.constructor === Object ? found : {};
     } catch {
       return {}; // somebody else's text: begin anew
     }
   }
-  const entry = (all, chapter) => ({ read: false, done: [], of: 0, ...all[chapter] });
+  function entry(all, chapter) {
+    const { read, done, of } = all[chapter] ?? {};
+    return { read: read === true, done: Array.isArray(done) ? done : [], of: Number(of) || 0 };
+  }
   function save(chapter, change) {
     const all = load();
     all[chapter] = { ...entry(all, chapter), ...change(entry(all, chapter)) };
