@@ -27,7 +27,14 @@ def archive(repository, revision):
 
 
 def stamp(book, address):
-    """Fill `address` into the setup cell of the notebook `book`; ValueError if it has none."""
+    """Fill `address` into the setup cell of the notebook `book`; ValueError if it has none.
+
+    Its pictures come from the same commit: Colab shows none that lies beside a notebook.
+    """
+    pictures = re.sub(r"/archive/(\w+)\.zip$", r"/raw/\1", address) + "/book/figures/"
+    for cell in book.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"(?<=\]\()[^()\s]*/book/figures/", pictures, cell.source)
     for cell in notebook.code_cells(book):
         if notebook.is_setup(cell):
             line = notebook.ARCHIVE_LINE.replace('""', f'"{address}"')
