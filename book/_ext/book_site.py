@@ -1,19 +1,14 @@
 """The few things the site needs that Jupyter Book does not do.
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
-- MathJax is served with the site;
+- pages are quick to load (light.py);
 - where there is an address, the notebooks to download know where the helpers are;
-- hidden solutions are announced as such;
+- what a chapter's page folds, says of outputs and shows of figures (cells.py);
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
-- figures stored in notebooks get their text alternatives, and a figure without one is an error;
 - the first mention of a glossary term on a page shows its definition.
 """
 
-import base64
-import hashlib
-import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -21,19 +16,17 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import cells
 import chapter_numbers
+import light
 from docutils import nodes
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
-from sphinx.util import logging
-from sphinx.util.fileutil import copy_asset
 
 GLOSSARY = "book/glossary"
 COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
 COLAB = "https://colab.research.google.com/github"
-
-logger = logging.getLogger(__name__)
 
 
 def use_address(app, config):
@@ -77,16 +70,6 @@ def mend_bibliography(app, pagename, templatename, context, doctree):
     context["body"] = body.replace('role="list" class="citation-list"', 'class="citation-list"')
 
 
-def copy_mathjax(app, exception):
-    """Copy MathJax from its package, less the combined files of formats the site does not use."""
-    if exception is None:
-        package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
-        target = Path(app.outdir, "_static", "mathjax")
-        for source in (package / "static" / "mathjax").iterdir():
-            if source.is_dir() or source.name == "tex-chtml.js":
-                copy_asset(source, target / source.name if source.is_dir() else target)
-
-
 def stamp_downloads(app, exception):
     """Fill in, in the notebooks to download, where their first cell finds the helpers.
 
@@ -108,33 +91,6 @@ def stamp_downloads(app, exception):
     made = subprocess.run(command, cwd=app.srcdir, capture_output=True, text=True)
     if made.returncode:
         raise ExtensionError(made.stderr.strip())
-
-
-def add_alt_texts(app, doctree):
-    """Take the text alternatives of stored figures from the outputs' metadata.
-
-    MyST-NB names a stored image by the SHA-256 of its bytes, which is how they are matched here.
-    """
-    source = Path(app.env.doc2path(app.env.docname))
-    alts = {}
-    if source.suffix == ".ipynb":
-        for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
-            for output in cell.get("outputs", []):
-                if "image/png" in output.get("data", {}):
-                    png = base64.b64decode("".join(output["data"]["image/png"]))
-                    alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-                    alts[hashlib.sha256(png).hexdigest()] = alt
-    for image in doctree.findall(nodes.image):
-        image.setdefault("alt", alts.get(Path(image["uri"]).stem, ""))
-        if not image["alt"].strip():
-            logger.warning("figure without a text alternative: %s", image["uri"], location=image)
-
-
-def name_solutions(app, doctree):
-    """Say "solution" on the line that opens one; other hidden cells are just code."""
-    for cell in doctree.findall(nodes.container):
-        if "tag_solution" in cell["classes"]:
-            cell["prompt_show"], cell["prompt_hide"] = "Show the solution", "Hide the solution"
 
 
 def glossary_terms(app):
@@ -194,15 +150,14 @@ def reread_with_glossary(app, env, added, changed, removed):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
+    for module in (cells, light):
+        module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
     app.connect("html-page-context", mend_bibliography)
-    app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", stamp_downloads)
     # Before Sphinx collects the titles.
     app.connect("doctree-read", chapter_numbers.number_titles, priority=400)
-    app.connect("doctree-read", add_alt_texts)
-    app.connect("doctree-read", name_solutions)
     app.connect("doctree-resolved", chapter_numbers.link_mentions)
     app.connect("doctree-resolved", link_glossary)
     app.connect("env-get-outdated", reread_with_glossary)
