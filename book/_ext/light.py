@@ -1,19 +1,19 @@
 """Pages that are quick to load: what a page does not need is not in it.
 
-- icons are drawn from the theme's own font, the dozen that are used, in place of a script with
-  thousands;
+- of the theme's icons, thousands in a script, a font and rules, the dozen that are used are left;
 - MathJax is one file without its menu, on pages with formulas alone;
 - scripts of the search stay on the page of the search, and others do not hold up the text;
 - pictures have their sizes, so that the text below them does not move, and wait until
   they are near.
 """
 
+import base64
 import importlib.util
+import io
 import re
 from pathlib import Path
-from urllib.parse import quote
 
-from fontTools.pens.svgPathPen import SVGPathPen
+from fontTools.subset import Subsetter
 from fontTools.ttLib import TTFont
 from PIL import Image
 from sphinx.util.fileutil import copy_asset
@@ -25,7 +25,7 @@ SEARCH_SCRIPT = re.compile(
 SCRIPT = re.compile(r'<script (?!defer|async)((?:[\w-]+="[^"]*" )*)src="([^"]+)"')
 FIRST = "documentation_options.js"  # what it says is read by scripts inside the page
 ICON = re.compile(r"\bfa-solid fa-([a-z-]+)|\bfa-([a-z-]+) fa-solid")
-NO_PICTURE = {"lg", "solid", "fw"}
+ICON_RULE = re.compile(r'(?<=[}])(?:\.fa-[a-z0-9-]+::?before,?)+\{content:"[^"]*"\}')
 ALWAYS = {"xmark"}  # put in by a script of the theme
 MATHJAX = ["core", "input/tex", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml"]
 
@@ -66,39 +66,37 @@ def size_pictures(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(r'<img [^>]*src="([^"]+)"[^>]*>', sized, context["body"])
 
 
-def draw_icons(app, exception):
-    """Write _static/icons.css with the icons that the pages use, as masks of one colour."""
+def keep_icons(app, exception):
+    """Leave in the theme's style sheet and font the icons that the pages use, out of thousands."""
     if exception is not None or app.builder.format != "html":
         return
+    static = Path(app.outdir, "_static")
     used = set(ALWAYS)
     for page in Path(app.outdir).rglob("*.html"):
-        used |= {a or b for a, b in ICON.findall(page.read_text(encoding="utf-8"))} - NO_PICTURE
+        used |= {a or b for a, b in ICON.findall(page.read_text(encoding="utf-8"))}
     package = Path(importlib.util.find_spec("pydata_sphinx_theme").origin).parent
-    (path,) = package.rglob("fa-solid-900.ttf")
-    font = TTFont(path)
-    glyphs, names = font.getGlyphSet(), font.getBestCmap()
-    rules = [
-        ".fa-solid { display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;"
-        " background: currentColor; mask: var(--icon) center / contain no-repeat; }",
-        ".fa-lg { font-size: 1.25em; }",
-    ]
-    missing = used - set(glyphs.keys()) - set(names.values())
-    if missing:
-        raise ValueError(f"icons that the theme's font has not: {sorted(missing)}")
-    size, ascent = font["head"].unitsPerEm, font["hhea"].ascent
-    for name in sorted(used):
-        pen = SVGPathPen(glyphs, ntos=lambda x: f"{x:.0f}")
-        glyphs[name].draw(pen)
-        width = max(glyphs[name].width, size)
-        picture = (
-            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {size}'>"
-            f"<path transform='translate({(width - glyphs[name].width) / 2:.0f} {ascent})"
-            f" scale(1 -1)' d='{pen.getCommands()}'/></svg>"
-        )
-        rules.append(
-            f'.fa-{name} {{ --icon: url("data:image/svg+xml,{quote(picture, " =:/")}"); }}'
-        )
-    Path(app.outdir, "_static", "icons.css").write_text("\n".join(rules) + "\n")
+    (theme,) = package.rglob("pydata-sphinx-theme.css")
+    (font,) = package.rglob("fa-solid-900.ttf")
+
+    def kept(rule):
+        return rule[0] if used & set(re.findall(r"\.fa-([a-z0-9-]+)", rule[0])) else ""
+
+    sheet = ICON_RULE.sub(kept, theme.read_text(encoding="utf-8"))
+    (static / "styles" / theme.name).write_text(sheet, encoding="utf-8")
+    sheets = [path.read_text(encoding="utf-8") for path in (static / "styles").glob("*.css")]
+    letters = {int(c, 16) for text in sheets for c in re.findall(r'content:"\\([ef]\w{3})"', text)}
+    subset = Subsetter()
+    subset.populate(unicodes=letters)
+    small, file = TTFont(font), io.BytesIO()
+    subset.subset(small)
+    small.flavor = "woff"
+    small.save(file)
+    # Of two fonts of one name the browser takes the later, and does not fetch the first.
+    data = base64.b64encode(file.getvalue()).decode()
+    (static / "icons.css").write_text(
+        "@font-face { font-family: 'Font Awesome 6 Free'; font-weight: 900; font-style: normal;"
+        f" src: url(data:font/woff;base64,{data}) format('woff'); }}\n"
+    )
 
 
 def copy_mathjax(app, exception):
@@ -120,6 +118,6 @@ def copy_mathjax(app, exception):
 def setup(app):
     app.connect("builder-inited", lighten)
     app.connect("html-page-context", size_pictures)
-    app.connect("build-finished", draw_icons, priority=400)
+    app.connect("build-finished", keep_icons)
     app.connect("build-finished", copy_mathjax)
     app.add_css_file("icons.css")
