@@ -6,11 +6,11 @@
 - what a chapter's page folds, says of outputs and shows of figures (cells.py);
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
-- the first mention of a glossary term on a page shows its definition.
+- the first mention of a glossary term on a page shows its definition (glossary.py);
+- pages say what they are to search machines and to other sites (found.py).
 """
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 
 import cells
 import chapter_numbers
+import found
+import glossary
 import light
-from docutils import nodes
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
 
-GLOSSARY = "book/glossary"
 COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
 COLAB = "https://colab.research.google.com/github"
 
@@ -37,28 +37,50 @@ def use_address(app, config):
     if address and (parts.scheme != "https" or len(parts.path.strip("/").split("/")) != 2):
         raise ExtensionError(f"BOOK_REPOSITORY is not https://host/owner/name: {address!r}")
     options["repository_url"] = address.rstrip("/")
+    if parts.netloc == "github.com":
+        owner, name = parts.path.strip("/").split("/")
+        config.html_baseurl = f"https://{owner.lower()}.github.io/{name}/"
     for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
         options[button] = bool(address)
     options["navbar_persistent"] = []  # else a second search field in a bar of its own
     options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
 
 
+def colab(address, name):
+    """Return where Colab opens the notebook `name`, published from the repository `address`."""
+    return f"{COLAB}/{urlsplit(address).path.strip('/')}/blob/{COLAB_BRANCH}/{name}.ipynb"
+
+
+def open_in_colab(app, pagename, templatename, context, doctree):
+    """Put a link to Colab where a page has a place for one; say of what is published."""
+    address, body = app.config.html_theme_options["repository_url"], context.get("body", "")
+    first = sorted(name for name in app.env.found_docs if name.startswith("notebooks/"))[:1]
+    link = ""
+    if address and first:
+        link = f'<a class="other" href="{colab(address, first[0])}">Run it on Colab</a>'
+    context["body"] = body.replace("<!-- colab -->", link)
+    clone = f"git clone {address}" if address else "git clone ADDRESS-OF-THE-REPOSITORY"
+    context["body"] = context["body"].replace("git clone THE-ADDRESS", clone)
+
+
 def adjust_buttons(app, pagename, templatename, context, doctree):
-    """Give every notebook a Colab button where the address is known; generated pages, no edit."""
+    """Give every notebook a Colab button where the address is known; generated pages, no edit.
+
+    Notebooks have no edit button either: it would open their raw JSON.
+    """
     buttons = context["header_buttons"]
     address = app.config.html_theme_options["repository_url"]
     if address and app.env.doc2path(pagename).endswith(".ipynb"):
-        path = urlsplit(address).path.strip("/")
         button = {
             "type": "link",
-            "url": f"{COLAB}/{path}/blob/{COLAB_BRANCH}/{pagename}.ipynb",
+            "url": colab(address, pagename),
             "text": "Colab",
             "tooltip": "Open in Colab",
             "icon": "_static/images/logo_colab.png",
             "label": "colab-button",
         }
         buttons.insert(0, button)
-    if "/generated/" in pagename:
+    if "/generated/" in pagename or pagename.startswith("notebooks/"):
         for group in buttons:
             inner = group.get("buttons", [])
             inner[:] = [b for b in inner if b.get("label") != "source-edit-button"]
@@ -93,74 +115,19 @@ def stamp_downloads(app, exception):
         raise ExtensionError(made.stderr.strip())
 
 
-def glossary_terms(app):
-    """Return {term in lower case: (its anchor, its definition)} of the glossary page."""
-    terms = {}
-    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
-        definition = item[-1][0].astext().replace("\n", " ")
-        for term in item.findall(nodes.term):
-            terms[term.astext().lower()] = (term["ids"][0], definition)
-    return terms
-
-
-def link_glossary(app, doctree, docname):
-    """Turn the first mention of every glossary term on a page into a link with a tooltip."""
-    if docname == GLOSSARY or GLOSSARY not in app.env.found_docs or app.builder.format != "html":
-        return
-    terms = glossary_terms(app)
-    pattern = re.compile(
-        r"\b(" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) + r")s?\b", re.I
-    )
-    skip = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw)
-    target = app.builder.get_relative_uri(docname, GLOSSARY)
-    seen = set()
-    for text in list(doctree.findall(nodes.Text)):
-        around, node = [], text.parent
-        while node is not None:
-            around.append(type(node))
-            node = node.parent
-        if nodes.paragraph not in around or any(issubclass(kind, skip) for kind in around):
-            continue
-        pieces, end = [], 0
-        for match in pattern.finditer(text):
-            term = match[1].lower()
-            if term not in seen:
-                seen.add(term)
-                anchor, definition = terms[term]
-                link = nodes.reference(
-                    match[0],
-                    match[0],
-                    refuri=f"{target}#{anchor}",
-                    reftitle=definition,
-                    internal=True,
-                    classes=["glossary-link"],
-                )
-                pieces += [nodes.Text(text[end : match.start()]), link]
-                end = match.end()
-        if pieces:
-            pieces.append(nodes.Text(text[end:]))
-            text.parent.replace(text, [piece for piece in pieces if piece.astext()])
-
-
-def reread_with_glossary(app, env, added, changed, removed):
-    """A changed definition shows on every page, so every page is written again."""
-    return env.found_docs if GLOSSARY in changed else []
-
-
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (cells, light):
+    for module in (cells, found, glossary, light):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
     app.connect("html-page-context", mend_bibliography)
+    app.connect("html-page-context", open_in_colab)
     app.connect("build-finished", stamp_downloads)
     # Before Sphinx collects the titles.
     app.connect("doctree-read", chapter_numbers.number_titles, priority=400)
     app.connect("doctree-resolved", chapter_numbers.link_mentions)
-    app.connect("doctree-resolved", link_glossary)
-    app.connect("env-get-outdated", reread_with_glossary)
     app.connect("env-get-outdated", chapter_numbers.reread_with_chapters)
     for language in ("ipython3", "python"):
         app.add_lexer(language, KernelLexer)

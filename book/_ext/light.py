@@ -24,7 +24,7 @@ SEARCH_SCRIPT = re.compile(
 )
 SCRIPT = re.compile(r'<script (?!defer|async)((?:[\w-]+="[^"]*" )*)src="([^"]+)"')
 FIRST = "documentation_options.js"  # what it says is read by scripts inside the page
-ICON = re.compile(r"\bfa-solid fa-([a-z-]+)|\bfa-([a-z-]+) fa-solid")
+ICON = re.compile(r"\bfa-([a-z0-9-]+)")
 ICON_RULE = re.compile(r'(?<=[}])(?:\.fa-[a-z0-9-]+::?before,?)+\{content:"[^"]*"\}')
 ALWAYS = {"xmark"}  # put in by a script of the theme
 MATHJAX = ["core", "input/tex", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml"]
@@ -73,7 +73,7 @@ def keep_icons(app, exception):
     static = Path(app.outdir, "_static")
     used = set(ALWAYS)
     for page in Path(app.outdir).rglob("*.html"):
-        used |= {a or b for a, b in ICON.findall(page.read_text(encoding="utf-8"))}
+        used |= set(ICON.findall(page.read_text(encoding="utf-8")))
     package = Path(importlib.util.find_spec("pydata_sphinx_theme").origin).parent
     (theme,) = package.rglob("pydata-sphinx-theme.css")
     (font,) = package.rglob("fa-solid-900.ttf")

@@ -38,7 +38,7 @@ for (const event of ["load", "resize"]) {
 window.addEventListener("load", () => {
   const buttons = [...document.querySelectorAll("button.copybtn")];
   buttons.forEach((button, k) => {
-    button.tabIndex = k ? -1 : 0;
+    button.tabIndex = -1;
     button.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
       const next = buttons[k + step];
@@ -49,6 +49,8 @@ window.addEventListener("load", () => {
       next.focus();
     });
   });
+  const first = buttons.find((button) => button.checkVisibility());
+  if (first) first.tabIndex = 0;
 });
 
 // A figure is enlarged by a press, to twice its width or that of the window, and back by another.

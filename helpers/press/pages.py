@@ -105,20 +105,30 @@ def _side_by_side(entries, stem, gpus):
 
 
 def sources(chapters):
-    """Return the page of what the chapters say on their sources' measurements."""
+    """Return the page of what the chapters say on their sources' measurements.
+
+    A chapter's source and the verdict in a line come from book/chapters.toml.
+    """
     text = [
-        "# What the sources got wrong",
+        "# What we found when we measured again",
         "Each chapter goes back to a published article or talk and measures its claims again. "
-        "These are the findings, as the chapters give them. Mistakes are easy to make in timing "
-        "and parallel code; whoever publishes code and numbers makes it possible to find them.",
+        "Mistakes are easy to make in timing and parallel code; whoever publishes code and numbers "
+        "makes it possible to find them, and that is how this book could be written.",
     ]
-    for link, (_, book) in chapters.items():
+    for link, (path, book) in chapters.items():
         found = section(book, "What the original measured")
         if found:
             folder = os.path.dirname(link)
             found = re.sub(r"\]\((?!\w+:|#|/)", f"]({folder}/", found)
             found = found.replace("](#", f"]({link}#")
-            text += [f"## [{notebook.title(book)}]({link})", found]
+            entry = labels.plan()["chapters"].get(path.stem[:2], {})
+            text.append(f"## [{notebook.title(book)}]({link})")
+            if "source" in entry:
+                text.append(f"*{entry['source']}*")
+            if "verdict" in entry:
+                text.append(f"**{entry['verdict']}**")
+            summary = "<summary>What the chapter says</summary>"
+            text.append(f"<details>{summary}\n\n{found}\n\n</details>")
     if len(text) == 2:
         text.append("No chapter says anything on this yet.")
     return text
