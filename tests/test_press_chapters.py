@@ -184,7 +184,8 @@ def test_pages(path, tmp_path, monkeypatch):
     written = {file.name: file.read_text() for file in pages.write(folder, [path])}
     link = "../../notebooks/99_sample.ipynb"
     assert f"## [A sample]({link})" in written["measured.md"]
-    assert "| `sample.one` | ratio | – | NumPy |" in written["measured.md"]
+    row = '| <span title="sample.one">sample.one</span> |  | – | NumPy |'
+    assert row in written["measured.md"]
     assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
     assert f"]({link}#a-sample)" in written["sources.md"]
@@ -256,7 +257,7 @@ def test_the_status_page_names_a_disturbed_host(path, tmp_path):
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 6 and all(written)
+    assert len(written) == 7 and all(written)
 
 
 def test_unchanged_pages_keep_their_time(path, tmp_path):

@@ -1,39 +1,32 @@
 """The few things the site needs that Jupyter Book does not do.
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
-- MathJax is served with the site;
+- pages are quick to load (light.py);
 - where there is an address, the notebooks to download know where the helpers are;
-- hidden solutions are announced as such;
+- what a chapter's page folds, says of outputs and shows of figures (cells.py);
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
-- figures stored in notebooks get their text alternatives, and a figure without one is an error;
-- the first mention of a glossary term on a page shows its definition.
+- the first mention of a glossary term on a page shows its definition (glossary.py);
+- pages say what they are to search machines and to other sites (found.py).
 """
 
-import base64
-import hashlib
-import importlib.util
-import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import cells
 import chapter_numbers
-from docutils import nodes
+import found
+import glossary
+import light
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
-from sphinx.util import logging
-from sphinx.util.fileutil import copy_asset
 
-GLOSSARY = "book/glossary"
 COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
 COLAB = "https://colab.research.google.com/github"
-
-logger = logging.getLogger(__name__)
 
 
 def use_address(app, config):
@@ -44,28 +37,50 @@ def use_address(app, config):
     if address and (parts.scheme != "https" or len(parts.path.strip("/").split("/")) != 2):
         raise ExtensionError(f"BOOK_REPOSITORY is not https://host/owner/name: {address!r}")
     options["repository_url"] = address.rstrip("/")
+    if parts.netloc == "github.com":
+        owner, name = parts.path.strip("/").split("/")
+        config.html_baseurl = f"https://{owner.lower()}.github.io/{name}/"
     for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
         options[button] = bool(address)
     options["navbar_persistent"] = []  # else a second search field in a bar of its own
     options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
 
 
+def colab(address, name):
+    """Return where Colab opens the notebook `name`, published from the repository `address`."""
+    return f"{COLAB}/{urlsplit(address).path.strip('/')}/blob/{COLAB_BRANCH}/{name}.ipynb"
+
+
+def open_in_colab(app, pagename, templatename, context, doctree):
+    """Put a link to Colab where a page has a place for one; say of what is published."""
+    address, body = app.config.html_theme_options["repository_url"], context.get("body", "")
+    first = sorted(name for name in app.env.found_docs if name.startswith("notebooks/"))[:1]
+    link = ""
+    if address and first:
+        link = f'<a class="other" href="{colab(address, first[0])}">Run it on Colab</a>'
+    context["body"] = body.replace("<!-- colab -->", link)
+    clone = f"git clone {address}" if address else "git clone ADDRESS-OF-THE-REPOSITORY"
+    context["body"] = context["body"].replace("git clone THE-ADDRESS", clone)
+
+
 def adjust_buttons(app, pagename, templatename, context, doctree):
-    """Give every notebook a Colab button where the address is known; generated pages, no edit."""
+    """Give every notebook a Colab button where the address is known; generated pages, no edit.
+
+    Notebooks have no edit button either: it would open their raw JSON.
+    """
     buttons = context["header_buttons"]
     address = app.config.html_theme_options["repository_url"]
     if address and app.env.doc2path(pagename).endswith(".ipynb"):
-        path = urlsplit(address).path.strip("/")
         button = {
             "type": "link",
-            "url": f"{COLAB}/{path}/blob/{COLAB_BRANCH}/{pagename}.ipynb",
+            "url": colab(address, pagename),
             "text": "Colab",
             "tooltip": "Open in Colab",
             "icon": "_static/images/logo_colab.png",
             "label": "colab-button",
         }
         buttons.insert(0, button)
-    if "/generated/" in pagename:
+    if "/generated/" in pagename or pagename.startswith("notebooks/"):
         for group in buttons:
             inner = group.get("buttons", [])
             inner[:] = [b for b in inner if b.get("label") != "source-edit-button"]
@@ -75,16 +90,6 @@ def mend_bibliography(app, pagename, templatename, context, doctree):
     """Take off docutils' list role from the bibliography: its entries have no list item role."""
     body = context.get("body", "")
     context["body"] = body.replace('role="list" class="citation-list"', 'class="citation-list"')
-
-
-def copy_mathjax(app, exception):
-    """Copy MathJax from its package, less the combined files of formats the site does not use."""
-    if exception is None:
-        package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
-        target = Path(app.outdir, "_static", "mathjax")
-        for source in (package / "static" / "mathjax").iterdir():
-            if source.is_dir() or source.name == "tex-chtml.js":
-                copy_asset(source, target / source.name if source.is_dir() else target)
 
 
 def stamp_downloads(app, exception):
@@ -110,102 +115,19 @@ def stamp_downloads(app, exception):
         raise ExtensionError(made.stderr.strip())
 
 
-def add_alt_texts(app, doctree):
-    """Take the text alternatives of stored figures from the outputs' metadata.
-
-    MyST-NB names a stored image by the SHA-256 of its bytes, which is how they are matched here.
-    """
-    source = Path(app.env.doc2path(app.env.docname))
-    alts = {}
-    if source.suffix == ".ipynb":
-        for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
-            for output in cell.get("outputs", []):
-                if "image/png" in output.get("data", {}):
-                    png = base64.b64decode("".join(output["data"]["image/png"]))
-                    alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-                    alts[hashlib.sha256(png).hexdigest()] = alt
-    for image in doctree.findall(nodes.image):
-        image.setdefault("alt", alts.get(Path(image["uri"]).stem, ""))
-        if not image["alt"].strip():
-            logger.warning("figure without a text alternative: %s", image["uri"], location=image)
-
-
-def name_solutions(app, doctree):
-    """Say "solution" on the line that opens one; other hidden cells are just code."""
-    for cell in doctree.findall(nodes.container):
-        if "tag_solution" in cell["classes"]:
-            cell["prompt_show"], cell["prompt_hide"] = "Show the solution", "Hide the solution"
-
-
-def glossary_terms(app):
-    """Return {term in lower case: (its anchor, its definition)} of the glossary page."""
-    terms = {}
-    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
-        definition = item[-1][0].astext().replace("\n", " ")
-        for term in item.findall(nodes.term):
-            terms[term.astext().lower()] = (term["ids"][0], definition)
-    return terms
-
-
-def link_glossary(app, doctree, docname):
-    """Turn the first mention of every glossary term on a page into a link with a tooltip."""
-    if docname == GLOSSARY or GLOSSARY not in app.env.found_docs or app.builder.format != "html":
-        return
-    terms = glossary_terms(app)
-    pattern = re.compile(
-        r"\b(" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) + r")s?\b", re.I
-    )
-    skip = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw)
-    target = app.builder.get_relative_uri(docname, GLOSSARY)
-    seen = set()
-    for text in list(doctree.findall(nodes.Text)):
-        around, node = [], text.parent
-        while node is not None:
-            around.append(type(node))
-            node = node.parent
-        if nodes.paragraph not in around or any(issubclass(kind, skip) for kind in around):
-            continue
-        pieces, end = [], 0
-        for match in pattern.finditer(text):
-            term = match[1].lower()
-            if term not in seen:
-                seen.add(term)
-                anchor, definition = terms[term]
-                link = nodes.reference(
-                    match[0],
-                    match[0],
-                    refuri=f"{target}#{anchor}",
-                    reftitle=definition,
-                    internal=True,
-                    classes=["glossary-link"],
-                )
-                pieces += [nodes.Text(text[end : match.start()]), link]
-                end = match.end()
-        if pieces:
-            pieces.append(nodes.Text(text[end:]))
-            text.parent.replace(text, [piece for piece in pieces if piece.astext()])
-
-
-def reread_with_glossary(app, env, added, changed, removed):
-    """A changed definition shows on every page, so every page is written again."""
-    return env.found_docs if GLOSSARY in changed else []
-
-
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
+    for module in (cells, found, glossary, light):
+        module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
     app.connect("html-page-context", mend_bibliography)
-    app.connect("build-finished", copy_mathjax)
+    app.connect("html-page-context", open_in_colab)
     app.connect("build-finished", stamp_downloads)
     # Before Sphinx collects the titles.
     app.connect("doctree-read", chapter_numbers.number_titles, priority=400)
-    app.connect("doctree-read", add_alt_texts)
-    app.connect("doctree-read", name_solutions)
     app.connect("doctree-resolved", chapter_numbers.link_mentions)
-    app.connect("doctree-resolved", link_glossary)
-    app.connect("env-get-outdated", reread_with_glossary)
     app.connect("env-get-outdated", chapter_numbers.reread_with_chapters)
     for language in ("ipython3", "python"):
         app.add_lexer(language, KernelLexer)

@@ -1,18 +1,128 @@
-// Definitions on glossary links: the theme's own tooltips, on hover and on keyboard focus.
-// Without this script the browser shows them as plain titles.
+// Definitions on glossary links: the theme's own tooltips, on hover and on keyboard focus; on touch
+// the first tap shows the tip, the second follows the link. Without this script the browser shows
+// them as plain titles.
 window.addEventListener("load", () => {
-  document.querySelectorAll("a.glossary-link").forEach((link) => new bootstrap.Tooltip(link));
+  const touch = matchMedia("(hover: none)").matches;
+  let shown = null;
+  document.querySelectorAll("a.glossary-link").forEach((link) => {
+    const tip = new bootstrap.Tooltip(link, touch ? { trigger: "manual" } : {});
+    if (!touch) return;
+    link.addEventListener("click", (event) => {
+      if (shown === tip) return;
+      event.preventDefault();
+      event.stopPropagation();
+      shown?.hide();
+      (shown = tip).show();
+    });
+  });
+  document.addEventListener("click", () => {
+    shown?.hide();
+    shown = null;
+  });
 });
 
 // A table wider than the page scrolls in its own box. The keyboard can scroll what it can reach.
+// All sizes are read before anything is changed, so that the page is laid out once.
 for (const event of ["load", "resize"]) {
   window.addEventListener(event, () => {
-    document.querySelectorAll(".bd-article table").forEach((table) => {
-      if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+    const tables = [...document.querySelectorAll(".bd-article table")];
+    const wide = tables.map((table) => table.scrollWidth > table.clientWidth);
+    tables.forEach((table, k) => {
+      if (wide[k]) table.tabIndex = 0;
       else table.removeAttribute("tabindex");
     });
   });
 }
+
+// One stop of the tab key for all copy buttons; arrow keys go from one to the next.
+window.addEventListener("load", () => {
+  const buttons = [...document.querySelectorAll("button.copybtn")];
+  buttons.forEach((button, k) => {
+    button.tabIndex = -1;
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      const next = buttons[k + step];
+      if (!next) return;
+      event.preventDefault();
+      button.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  });
+  const first = buttons.find((button) => button.checkVisibility());
+  if (first) first.tabIndex = 0;
+});
+
+// A figure is enlarged by a press, to twice its width or that of the window, and back by another.
+window.addEventListener("load", () => {
+  const figures = document.querySelectorAll(".cell_output img");
+  figures.forEach((figure) => figure.classList.add("enlarges"));
+  document.querySelector(".bd-article")?.addEventListener("click", (event) => {
+    if (!event.target.matches("img.enlarges")) return;
+    const dialog = document.createElement("dialog");
+    dialog.className = "enlarged";
+    dialog.setAttribute("aria-label", "The figure, enlarged");
+    const copy = event.target.cloneNode();
+    copy.className = "";
+    copy.width = Math.max(innerWidth, 2 * event.target.clientWidth);
+    copy.removeAttribute("height");
+    dialog.append(copy);
+    dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+});
+
+// On a phone a fade shows where a line of code goes on.
+window.addEventListener("load", () => {
+  if (!matchMedia("(max-width: 600px)").matches) return;
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      const mark = () => {
+        const cut = target.scrollLeft + target.clientWidth < target.scrollWidth - 2;
+        target.parentElement.classList.toggle("cut", cut);
+      };
+      mark();
+      target.addEventListener("scroll", mark, { passive: true });
+      seen.unobserve(target);
+    }
+  });
+  document.querySelectorAll(".bd-article .highlight > pre").forEach((pre) => seen.observe(pre));
+});
+
+// The page of results: every column sorts, numbers as numbers; rows know their columns' names.
+window.addEventListener("DOMContentLoaded", () => {
+  if (!location.pathname.endsWith("/generated/measured.html")) return;
+  document.querySelectorAll(".bd-article table").forEach((table) => {
+    table.classList.add("results");
+    const heads = [...table.querySelectorAll("thead th")];
+    const body = table.tBodies[0];
+    const text = (row, k) => row.cells[k].textContent.trim();
+    for (const row of body.rows)
+      heads.forEach((head, k) => (row.cells[k].dataset.label = head.textContent.trim()));
+    heads.forEach((head, k) => {
+      const button = document.createElement("button");
+      button.className = "sort";
+      button.textContent = head.textContent.trim();
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const value = (row) => parseFloat(text(row, k).replaceAll(",", ""));
+        const rows = [...body.rows].sort((a, b) => {
+          const [x, y] = [value(a), value(b)];
+          if (isNaN(x) !== isNaN(y)) return isNaN(x) - isNaN(y) || 0;
+          const order = isNaN(x) ? text(a, k).localeCompare(text(b, k)) : x - y;
+          return down ? -order : order;
+        });
+        body.append(...rows);
+      });
+    });
+  });
+});
 
 // Paper is white: a page is printed in its light colours.
 let shown;

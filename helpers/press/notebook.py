@@ -105,6 +105,11 @@ def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def title(notebook):
+    """Return the title of `notebook`, its first heading."""
+    return re.match(r"# +(.+)", notebook.cells[0].source).group(1).strip()
+
+
 def tags(cell):
     """Return the tags of `cell` as a set."""
     return set(cell.metadata.get("tags", []))

@@ -1,7 +1,8 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md and fuzz.md there
+                                        conformance.md, fuzz.md, landing.md, the cards' pictures
+                                        and headlines.json there
 """
 
 import json
@@ -9,10 +10,11 @@ import os
 import re
 import sys
 from collections import Counter
+from html import escape
 from pathlib import Path
 
 from helpers import standin
-from helpers.press import host, notebook, record, results
+from helpers.press import front, host, labels, notebook, record, results
 
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
 TESTS = Path(__file__).parents[2] / "tests"
@@ -26,11 +28,6 @@ OUTCOMES = {
     "not run": "Not run",
     "skipped by CuPy": "Skipped by CuPy",
 }
-
-
-def title(book):
-    """Return the title of the notebook `book`, its first heading."""
-    return re.match(r"# +(.+)", book.cells[0].source).group(1).strip()
 
 
 def section(book, heading):
@@ -71,7 +68,7 @@ def measured(chapters):
     for link, (path, book) in chapters.items():
         rows, notes = _side_by_side(results.stored([path]), path.stem, gpus)
         if rows:
-            text.append(f"## [{title(book)}]({link})")
+            text.append(f"## [{notebook.title(book)}]({link})")
             names = [facts["gpu"] for facts, _ in gpus]
             text.append(table(["Result", "Unit", *names, "Against"], rows))
             text += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
@@ -93,11 +90,11 @@ def _side_by_side(entries, stem, gpus):
     wanted = {entry["name"]: entry for entry in entries} or known
     rows, notes = [], []
     for name, entry in wanted.items():
-        label = entry.get("label")
-        row = [f"{label} (`{name}`)" if label else f"`{name}`", entry["unit"]]
+        words = f'<span title="{name}">{escape(labels.label(entry))}</span>'
+        row = [words, labels.quantity(entry["value"], entry["unit"])[1]]
         for lines in measured:
             line = lines.get(name)
-            row.append(line and digits(line["value"]))
+            row.append(line and labels.quantity(line["value"], line["unit"])[0])
             if line and (line["unit"], line["against"]) != (entry["unit"], entry["against"]):
                 note = f"{line['unit']}, against {line['against']}"
                 if note not in notes:
@@ -107,29 +104,31 @@ def _side_by_side(entries, stem, gpus):
     return rows, notes
 
 
-def digits(value):
-    """Write a result with three significant digits; a whole number below ten million, in full."""
-    if 1000 <= abs(value) < 1e7:
-        rounded = value if value == int(value) else float(f"{value:.3g}")
-        return f"{rounded:,.0f}"
-    return f"{value:.3g}"
-
-
 def sources(chapters):
-    """Return the page of what the chapters say on their sources' measurements."""
+    """Return the page of what the chapters say on their sources' measurements.
+
+    A chapter's source and the verdict in a line come from book/chapters.toml.
+    """
     text = [
-        "# What the sources got wrong",
+        "# What we found when we measured again",
         "Each chapter goes back to a published article or talk and measures its claims again. "
-        "These are the findings, as the chapters give them. Mistakes are easy to make in timing "
-        "and parallel code; whoever publishes code and numbers makes it possible to find them.",
+        "Mistakes are easy to make in timing and parallel code; whoever publishes code and numbers "
+        "makes it possible to find them, and that is how this book could be written.",
     ]
-    for link, (_, book) in chapters.items():
+    for link, (path, book) in chapters.items():
         found = section(book, "What the original measured")
         if found:
             folder = os.path.dirname(link)
             found = re.sub(r"\]\((?!\w+:|#|/)", f"]({folder}/", found)
             found = found.replace("](#", f"]({link}#")
-            text += [f"## [{title(book)}]({link})", found]
+            entry = labels.plan()["chapters"].get(path.stem[:2], {})
+            text.append(f"## [{notebook.title(book)}]({link})")
+            if "source" in entry:
+                text.append(f"*{entry['source']}*")
+            if "verdict" in entry:
+                text.append(f"**{entry['verdict']}**")
+            summary = "<summary>What the chapter says</summary>"
+            text.append(f"<details>{summary}\n\n{found}\n\n</details>")
     if len(text) == 2:
         text.append("No chapter says anything on this yet.")
     return text
@@ -140,7 +139,7 @@ def status(chapters):
     rows = []
     for link, (_, book) in chapters.items():
         receipt = book.metadata.get("receipt")
-        row = [f"[{title(book)}]({link})", record.state(book)]
+        row = [f"[{notebook.title(book)}]({link})", record.state(book)]
         if receipt:
             versions = [f"{name} {receipt[name.lower()]}" for name in PACKAGES]
             memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
@@ -178,9 +177,9 @@ def conformance(chapters):
     """Return how CuPy's own tests fare on the stand-in, by folder, as a fragment of a page."""
     stored = json.loads(CONFORMANCE.read_text(encoding="utf-8"))
     folders, reasons = {}, {kind: Counter() for kind in OUTCOMES}
-    for file, labels in stored["files"].items():
+    for file, counts in stored["files"].items():
         folder = "/".join(Path(file).parent.parts[:2]).replace("_tests", "")
-        for label, count in labels.items():
+        for label, count in counts.items():
             kind, _, reason = label.partition(": ")
             folders.setdefault(folder, Counter())[kind] += count
             if reason:
@@ -220,6 +219,7 @@ PAGES = {
     "coverage": coverage,
     "conformance": conformance,
     "fuzz": fuzz,
+    "landing": front.landing,
 }
 
 
@@ -237,12 +237,25 @@ def write(folder, notebooks=()):
     written = []
     for name, page in PAGES.items():
         text = "\n\n".join(page(chapters)) + "\n"
-        path = folder / f"{name}.md"
-        # An unchanged page keeps its time, so that the site is not built anew for it.
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-        written.append(path)
+        written.append(_keep(folder / f"{name}.md", text.encode()))
+    found = results.stored([path for path, _ in chapters.values()])
+    words = {entry["name"]: labels.sentence(entry) for entry in found}
+    _keep(folder / "headlines.json", json.dumps(words, ensure_ascii=False, indent=1).encode())
+    for path, book in chapters.values():
+        if picture := front.picture(path, book):
+            _keep(folder / "static" / "cards" / f"{path.stem}.png", picture[0])
     return written
+
+
+def _keep(path, content):
+    """Write the bytes `content` to `path`, which it returns.
+
+    An unchanged file keeps its time, so that the site is not built anew for it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+    return path
 
 
 if __name__ == "__main__":

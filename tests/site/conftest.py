@@ -3,19 +3,17 @@
 Tests see the site twice: as `make book` built it, and as a copy published by a fork looks.
 """
 
-import functools
-import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 import yaml
 from playwright.sync_api import sync_playwright
+from weigh import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
@@ -70,32 +68,29 @@ def site(request):
     return SITE if request.param == "built" else request.getfixturevalue("published")
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture(scope="session")
 def address(site):
     """Return the address at which the site is served."""
-    handler = functools.partial(Quiet, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serve(site) as address:
+        yield address
+
+
+def chromium():
+    """Return the path of the system's own Chromium or Chrome, or None."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @pytest.fixture(scope="session")
 def browser():
     """Return a headless Chromium, the system's own."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = chromium()
     if not found:
         reason = "no Chromium or Chrome on the PATH, and CHROMIUM names none"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     with sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=found, args=FLAGS)
-        yield chromium
-        chromium.close()
+        browser = p.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 class Reader:

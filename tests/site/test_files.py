@@ -102,13 +102,15 @@ def check_buttons(folder, address):
         if address and name.startswith("notebooks/"):
             stamped = f"{owner_and_name}/blob/colab/{name.removesuffix('.html')}.ipynb"
             assert colab == [f"https://colab.research.google.com/github/{stamped}"]
+        elif address and name in ("book/index.html", "book/setup.html"):
+            first = f"{owner_and_name}/blob/colab/{CHAPTERS[0]}.ipynb"
+            assert colab == [f"https://colab.research.google.com/github/{first}"]
         else:
             assert colab == []
         if not address:
             assert edit == []
-        elif name.startswith(("notebooks/", "book/")) and "/generated/" not in name:
-            suffix = "ipynb" if name.startswith("notebooks/") else "md"
-            assert edit == [f"{address}/edit/main/{name.removesuffix('html')}{suffix}"]
+        elif name.startswith("book/") and "/generated/" not in name:
+            assert edit == [f"{address}/edit/main/{name.removesuffix('html')}md"]
         else:
             assert edit == []
 
@@ -127,4 +129,4 @@ def test_a_wrong_address_is_refused(tmp_path, wrong):
 def test_no_page_is_left_over(site):
     built = {p.relative_to(site).as_posix() for p in site.rglob("*.html")}
     theme = {p for p in built if p.startswith("_static/")}
-    assert built - theme == {*PAGES, "index.html"}
+    assert built - theme == {*PAGES, "index.html", "404.html"}

@@ -1,0 +1,151 @@
+"""The cells of a chapter on its page: what is folded, what is said of an output, its figures.
+
+- a solution is folded with what it prints, the setup cell and long code of tables are folded, and
+  so is the output that answers a question asked just before;
+- the outputs of exercises are called what they are, those of the stored run;
+- headline results are shown in words (headlines.json, from helpers.press.pages);
+- figures are numbered, with their text alternatives as captions; one without is an error.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+WORDS = Path(__file__).parents[1] / "generated" / "headlines.json"
+HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z0-9_]+) = \S+ .*$", re.S)
+QUESTION = re.compile(r"\bPredict\b|\bbefore you (?:look|run)\b|\bGuess, then run\b", re.I)
+LONG = 8  # lines of code about a table, from which it is folded
+FIRST_RUN = (
+    "What is stored here is a run in which nobody had written the exercise yet. "
+    "Run the cell, on Colab or on your computer, and it speaks of your own answer."
+)
+
+
+def code_cells(doctree):
+    """Return the containers of the code cells in `doctree`."""
+    cells = doctree.findall(nodes.container)
+    return [cell for cell in cells if cell.get("nb_element") == "cell_code"]
+
+
+def part(cell, name):
+    """Return the "source" or the "output" of a code cell, or None."""
+    found = (p for p in cell.children if p.get("nb_element") == f"cell_code_{name}")
+    return next(found, None)
+
+
+def fold(cell, what, show, hide):
+    """Fold `what` of a cell ("all", "input" or "output") under a line with these words."""
+    cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = what, show, hide
+
+
+def is_long_table(source):
+    """Say whether `source` is long code that only measures and shows a table."""
+    lines = source.rstrip().splitlines()
+    return (
+        len(lines) >= LONG
+        and "helpers.table(" in source
+        and not re.search(r"^\s*def |Kernel\(|RawModule\(|__global__", source, re.M)
+    )
+
+
+def asks(paragraph):
+    """Say whether a paragraph asks what the next cell will print."""
+    return isinstance(paragraph, nodes.paragraph) and QUESTION.search(paragraph.astext())
+
+
+def fold_cells(app, doctree):
+    """Fold what a reader does not need to see at once, under words that say what it is."""
+    for cell in code_cells(doctree):
+        source, output = part(cell, "source"), part(cell, "output")
+        code = source.astext() if source else ""
+        index = cell.parent.index(cell)
+        if "tag_solution" in cell["classes"]:
+            fold(cell, "all", "Show the solution", "Hide the solution")
+        elif code.startswith("# Setup, the same in every chapter"):
+            fold(cell, "input", "Setup", "Hide the setup")
+        elif cell.get("hide_mode"):
+            continue
+        elif output and index and asks(cell.parent[index - 1]):
+            cell["classes"].append("prediction")
+            fold(cell, "output", "Show what it prints", "Hide what it prints")
+        elif is_long_table(code):
+            fold(cell, "input", "Show the code of the table", "Hide the code of the table")
+
+
+def name_stored_runs(app, doctree):
+    """Say above the output of an exercise that it is the stored run's, not the reader's."""
+    first = True
+    for cell in code_cells(doctree):
+        output = part(cell, "output")
+        if output and re.match(r"Exercise \S+: not done yet", output.astext().strip()):
+            said = FIRST_RUN if first else "The stored run, with nothing written yet:"
+            output.insert(0, nodes.paragraph("", said, classes=["stored-run"]))
+            first = False
+
+
+@functools.cache
+def words():
+    """Return {name of a headline result: the result in words}; empty without that file."""
+    return json.loads(WORDS.read_text(encoding="utf-8")) if WORDS.exists() else {}
+
+
+def say_headlines(app, doctree):
+    """Show headline results in words, with the name in the press as a tooltip."""
+    for block in list(doctree.findall(nodes.literal_block)):
+        found = HEADLINE.match(block.astext().strip())
+        if found and found[1] in words():
+            text = nodes.abbreviation("", words()[found[1]], explanation=found[1])
+            block.replace_self(nodes.paragraph("", "", text, classes=["headline-result"]))
+
+
+def alternatives(source):
+    """Return {SHA-256 of a stored figure: its text alternative} of the notebook at `source`.
+
+    MyST-NB names a stored image by the SHA-256 of its bytes.
+    """
+    alts = {}
+    for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                png = base64.b64decode("".join(output["data"]["image/png"]))
+                alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+                alts[hashlib.sha256(png).hexdigest()] = alt
+    return alts
+
+
+def number_figures(app, doctree):
+    """Give the figures stored in a chapter their text alternatives, numbers and captions."""
+    source = Path(app.env.doc2path(app.env.docname))
+    alts = alternatives(source) if source.suffix == ".ipynb" else {}
+    count = 0
+    for image in list(doctree.findall(nodes.image)):
+        stored = Path(image["uri"]).stem
+        image.setdefault("alt", alts.get(stored, ""))
+        if not image["alt"].strip():
+            logger.warning("figure without a text alternative: %s", image["uri"], location=image)
+        if stored not in alts:
+            continue
+        count += 1
+        number = f"{source.name[:2]}.{count}"
+        caption = nodes.paragraph(classes=["figure-caption"], ids=[f"figure-{number}"])
+        caption += nodes.strong("", f"Figure {number}")
+        caption += nodes.inline("", f" {image['alt']}", classes=["caption-text"])
+        output = image.parent
+        while output.parent.get("nb_element") != "cell_code_output":
+            output = output.parent
+        output.parent.insert(output.parent.index(output) + 1, caption)
+
+
+def setup(app):
+    app.connect("doctree-read", fold_cells)
+    app.connect("doctree-read", say_headlines)
+    app.connect("doctree-read", name_stored_runs)
+    app.connect("doctree-read", number_figures)

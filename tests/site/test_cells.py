@@ -1,0 +1,119 @@
+"""Cells on the page: nothing spoils an exercise, figures have numbers and can be enlarged."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import CHAPTERS, notebook
+
+
+def page(site, chapter):
+    text = (site / f"{chapter}.html").read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_what_a_solution_prints_is_inside_its_fold(site, chapter):
+    for cell in page(site, chapter).select(".cell.tag_solution"):
+        (fold,) = cell.find_all("details", recursive=False)
+        assert not fold.has_attr("open")
+        assert cell.select(".cell_output") == fold.select(".cell_output")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_open_output_says_that_an_exercise_is_solved(site, chapter):
+    html = page(site, chapter)
+    for fold in html.select("details"):
+        fold.decompose()
+    assert re.findall(r"Exercise \S+: correct", html.get_text()) == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_output_of_an_exercise_is_called_the_stored_runs(site, chapter):
+    outputs = page(site, chapter).select(".cell_output")
+    exercises = [o for o in outputs if re.search(r"Exercise \S+: not done yet", o.get_text())]
+    assert len(exercises) >= 3
+    said = [o.select_one("p.stored-run").get_text() for o in exercises]
+    assert "is stored" in said[0] and all("stored run" in text for text in said[1:])
+
+
+def test_what_is_to_be_predicted_is_folded_and_can_be_seen(reader):
+    chapter = next(name for name in CHAPTERS if "/20_" in name)
+    visit = reader().open(f"{chapter}.html")
+    cells = visit.locator(".cell.prediction")
+    assert cells.count() >= 1
+    output = cells.first.locator(".cell_output")
+    assert cells.first.locator(".cell_input").is_visible() and not output.is_visible()
+    cells.first.locator("summary").click()
+    assert output.is_visible()
+
+
+def test_the_setup_is_folded_and_says_so(site):
+    for chapter in CHAPTERS:
+        summary = page(site, chapter).select_one(".cell details summary")
+        assert summary.get_text().split()[0] == "Setup"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_figures_have_numbers_in_order_and_their_text_as_caption(site, chapter):
+    html = page(site, chapter)
+    alts = [image["alt"] for image in html.select(".cell_output img")]
+    captions = [caption.get_text() for caption in html.select("p.figure-caption")]
+    number = chapter.split("/")[1][:2]
+    wanted = [f"Figure {number}.{k} {alt}" for k, alt in enumerate(alts, 1)]
+    assert [" ".join(c.split()) for c in captions] == [" ".join(w.split()) for w in wanted]
+
+
+def test_a_figure_is_enlarged_by_a_tap_and_put_back_by_another(reader):
+    options = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+    visit = reader(**options).open(f"{CHAPTERS[0]}.html")
+    figure = visit.locator(".cell_output img").first
+    figure.scroll_into_view_if_needed()
+    before = figure.bounding_box()["width"]
+    figure.tap()
+    large = visit.locator("dialog.enlarged img")
+    assert large.bounding_box()["width"] >= 1.9 * before
+    large.tap()
+    visit.wait_for_selector("dialog.enlarged", state="detached")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_results_are_said_in_words(site, chapter):
+    html = page(site, chapter)
+    names = {
+        data["name"]
+        for cell in notebook(chapter)["cells"]
+        if "remove-cell" not in cell["metadata"].get("tags", [])
+        for output in cell.get("outputs", [])
+        for kind, data in output.get("data", {}).items()
+        if "headline" in kind
+    }
+    shown = {abbr["title"]: abbr.get_text() for abbr in html.select(".headline-result abbr")}
+    assert set(shown) == names
+    assert [text for text in shown.values() if not re.search(r": \S", text)] == []
+    assert not any(re.search(r"\b[a-z]+\.[a-z]+_", text) for text in shown.values())
+
+
+def test_text_code_and_headings_have_their_sizes(reader):
+    style = "e => { const s = getComputedStyle(e); return [parseFloat(s.fontSize), +s.fontWeight] }"
+    visit = reader(viewport={"width": 1600, "height": 900}).open(f"{CHAPTERS[0]}.html")
+    h2, h3 = (visit.locator(f"article {tag}").first.evaluate(style) for tag in ("h2", "h3"))
+    assert h2 == [28, 650] and h3[0] == pytest.approx(20.8) and h3[1] == 600
+    widest = visit.evaluate(
+        "Math.max(...[...document.querySelectorAll('article p')].map(p => p.clientWidth))"
+    )
+    assert widest <= 42 * 16
+    phone = reader(viewport={"width": 360, "height": 740}).open(f"{CHAPTERS[0]}.html")
+    assert phone.locator("article pre:visible").first.evaluate(style)[0] == 12
+
+
+def test_a_fade_shows_where_code_is_cut(reader):
+    phone = reader(viewport={"width": 360, "height": 740}).open(f"{CHAPTERS[0]}.html")
+    long = phone.locator(".cell_input pre:visible", has_text="getDeviceProperties").first
+    long.scroll_into_view_if_needed()
+    phone.wait_for_selector(".highlight.cut")
+    assert "cut" in long.evaluate("e => e.parentElement.className")
+    long.evaluate("e => e.scrollLeft = e.scrollWidth")
+    phone.wait_for_function(
+        "e => !e.parentElement.classList.contains('cut')", arg=long.element_handle()
+    )

@@ -1,0 +1,144 @@
+"""The book can be found: by its own search, by search machines, by those who get a link."""
+
+import posixpath
+import re
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import CHAPTERS, FORK, PAGES
+
+TEXTS = [name for name in PAGES if "/" in name]
+OWNER, NAME = FORK.removeprefix("https://github.com/").split("/")
+BASE = f"https://{OWNER}.github.io/{NAME}/"
+EXPLAINED = {  # what a reader looks for, and what the place that explains it says
+    "coalescing": ("10_matmul_kernel", "coalescing"),
+    "warp": ("10_matmul_kernel", "warps"),
+    "Oja": ("40_oja_reservoir", "Oja"),
+    "all-reduce": ("glossary", "sum of all"),
+    "bank conflict": ("glossary", "32 banks"),
+}
+
+
+def head(site, name):
+    """Return {name of a meta tag: its content} of a page."""
+    html = BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
+    tags = html.head.find_all("meta", content=True)
+    return {tag.get("name") or tag.get("property"): tag["content"] for tag in tags}
+
+
+@pytest.mark.parametrize("site", ["built"], indirect=True)
+@pytest.mark.parametrize("word", EXPLAINED)
+def test_the_search_leads_to_the_place_that_explains(site, reader, word):
+    page = reader().open(f"search.html?q={word}")
+    page.wait_for_selector("#search-results li a")
+    page.wait_for_function("document.querySelector('#search-results p')?.innerText.match(/found/)")
+    links = page.eval_on_selector_all("#search-results li a", "all => all.map(a => a.href)")
+    name, text = EXPLAINED[word]
+    (place,) = [link for link in links[:3] if f"/{name}.html#" in link][:1]
+    parts = urlsplit(place)
+    html = BeautifulSoup((site / parts.path.lstrip("/")).read_text("utf-8"), "html.parser")
+    found = html.find(id=unquote(parts.fragment))
+    found = found if found.name == "section" else found.parent
+    assert text in found.get_text()
+
+
+@pytest.mark.parametrize("site", ["built"], indirect=True)
+def test_the_code_of_drawings_is_not_in_the_index(site):
+    words = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert '"coalesc"' in words or "coalesc:" in words
+    for word in ("subplots_adjust", "facecolor", "set_xticks"):
+        assert word not in words
+
+
+def test_the_glossary_leads_to_sections_that_use_the_word(site):
+    html = BeautifulSoup((site / "book/glossary.html").read_text("utf-8"), "html.parser")
+    links = [a for a in html.select("dd a") if "notebooks/" in a["href"]]
+    assert len(links) > 20
+    for link in links:
+        path, _, anchor = link["href"].partition("#")
+        target = site / posixpath.normpath(posixpath.join("book", path))
+        section = BeautifulSoup(target.read_text("utf-8"), "html.parser").find(id=anchor)
+        assert section, link["href"]
+
+
+def glossary_links(site, chapter):
+    html = BeautifulSoup((site / f"{chapter}.html").read_text("utf-8"), "html.parser")
+    return html, html.select("a.glossary-link")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_glossary_link_where_another_thing_is_meant(site, chapter):
+    html, links = glossary_links(site, chapter)
+    assert links
+    for link in links:
+        around = link.find_parent("p").get_text().replace("\n", " ")
+        assert link.get_text() != "STREAM"
+        assert not re.search(r"(stream of instr|blocks? of (data|memory)|of 2 x 2 w)", around) or (
+            not re.match(r"(stream|block|grid)", link.get_text())
+        )
+    further = html.find(id="further-reading")
+    assert further.select("a.glossary-link") == []
+
+
+def test_the_first_tap_on_a_term_shows_its_meaning_and_the_second_follows(reader):
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    page = reader(**phone).open(f"{CHAPTERS[0]}.html")
+    link = page.locator("a.glossary-link").first
+    link.tap()
+    page.wait_for_selector(".tooltip.show")
+    assert "glossary" not in page.url
+    link.tap()
+    page.wait_for_url("**/glossary.html#*")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_page_has_a_description_of_its_own(site, name):
+    text = head(site, name)["description"]
+    assert 40 < len(text) <= 220
+    others = [head(site, other)["description"] for other in TEXTS if other != name]
+    assert text not in others
+
+
+def test_a_link_to_a_published_copy_has_a_picture(published, site):
+    tags = head(site, f"{CHAPTERS[0]}.html")
+    assert tags["og:title"].startswith("10 · ") and tags["og:description"]
+    if site == published:
+        assert tags["og:image"] == f"{BASE}_static/hero.png"
+        assert (site / "_static" / "hero.png").stat().st_size > 5000
+        assert tags["og:url"] == f"{BASE}{CHAPTERS[0]}.html"
+    else:
+        assert "og:image" not in tags and "og:url" not in tags
+
+
+def test_the_map_of_the_site_has_all_pages_of_a_published_copy(published, site):
+    if site == published:
+        found = re.findall(r"<loc>(.*?)</loc>", (site / "sitemap.xml").read_text("utf-8"))
+        assert sorted(found) == sorted(f"{BASE}{name}" for name in TEXTS)
+    else:
+        assert not (site / "sitemap.xml").exists()
+
+
+def test_a_wrong_address_leads_back_into_the_book(published, site):
+    html = BeautifulSoup((site / "404.html").read_text("utf-8"), "html.parser")
+    links = [a["href"] for a in html.find_all("a")]
+    base = f"/{NAME}/" if site == published else "/"
+    assert links == [f"{base}book/index.html", f"{base}search.html"]
+    assert all((site / link.removeprefix(base)).is_file() for link in links)
+
+
+def test_setup_says_how_to_get_the_book(published, site):
+    html = BeautifulSoup((site / "book/setup.html").read_text("utf-8"), "html.parser")
+    address = FORK if site == published else "ADDRESS-OF-THE-REPOSITORY"
+    assert f"git clone {address} book" in html.get_text()
+
+
+def test_each_finding_on_a_source_begins_with_the_source_and_a_verdict(site):
+    html = BeautifulSoup((site / "book/generated/sources.html").read_text("utf-8"), "html.parser")
+    sections = html.select("article section section")
+    assert len(sections) == len(CHAPTERS)
+    for section in sections:
+        source, verdict = section.find_all("p", recursive=False)[:2]
+        assert source.em and source.get_text().startswith("A blog post")
+        assert verdict.strong and verdict.get_text().endswith(".")
+        assert not section.select_one("details").has_attr("open")

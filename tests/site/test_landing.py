@@ -1,0 +1,66 @@
+"""The landing page shows what the book is, and leads on in one step."""
+
+import re
+
+import pytest
+from conftest import CHAPTERS, FORK, notebook
+
+LANDING = "book/index.html"
+
+
+@pytest.mark.parametrize("width, height, screens", [(1440, 900, 1), (360, 800, 3)])
+def test_hero_doors_road_and_cards_are_in_one_screen_and_on_a_phone_in_three(
+    reader, width, height, screens
+):
+    page = reader(viewport={"width": width, "height": height}).open(LANDING)
+    boxes = [page.locator(s).bounding_box() for s in (".hero svg", ".doors", ".road", ".cards")]
+    assert [box["y"] > 0 and box["width"] > 200 for box in boxes] == [True] * 4
+    assert max(box["y"] + box["height"] for box in boxes) <= screens * height
+    letters = page.locator(".hero svg text").last
+    assert letters.bounding_box()["height"] >= 10  # can be read
+
+
+def test_the_first_step_leads_to_chapter_10(reader):
+    page = reader(viewport={"width": 360, "height": 800}).open(LANDING)
+    begin = page.get_by_role("link", name="Read chapter 10")
+    assert begin.bounding_box()["y"] < 700  # without scrolling
+    begin.click()
+    page.wait_for_url("**/10_matmul_kernel.html")
+
+
+def test_a_published_copy_leads_to_colab(published, site, reader):
+    page = reader().open(LANDING)
+    links = page.eval_on_selector_all(".start a", "all => all.map(a => a.href)")
+    colab = [link for link in links if "colab.research.google.com" in link]
+    path = FORK.removeprefix("https://github.com/")
+    target = f"https://colab.research.google.com/github/{path}/blob/colab/{CHAPTERS[0]}.ipynb"
+    assert colab == ([target] if site == published else [])
+
+
+def test_a_card_and_a_stop_for_each_chapter_and_no_link_to_an_unwritten_one(reader):
+    page = reader().open(LANDING)
+    names = [f"{name}.html" for name in CHAPTERS]
+    for part in (".cards", ".road"):
+        links = page.eval_on_selector_all(f"{part} a", "all => all.map(a => a.href)")
+        assert [link.partition("/notebooks/")[2] for link in links] == [
+            name.removeprefix("notebooks/") for name in names
+        ]
+    planned = page.locator(".card-planned")
+    assert planned.count() == page.locator(".road .planned").count() > 3
+    assert all("(to come)" in text for text in planned.all_inner_texts())
+
+
+def test_the_hero_shows_a_number_that_a_chapter_recorded(reader):
+    text = reader().open(LANDING).locator(".hero svg").text_content()
+    stored = "".join(
+        str(output.get("data", {}).get("text/plain", ""))
+        for cell in notebook(next(name for name in CHAPTERS if "/47_" in name))["cells"]
+        for output in cell.get("outputs", [])
+    )
+    step = float(re.search(r"oja.fast_step_us_2000 = ([\d.]+)", stored)[1])
+    assert f"{step:.3g} µs" in text
+
+
+def test_the_title_does_not_repeat_itself(reader):
+    title = reader().open(LANDING).title()
+    assert "GPU computing with CuPy" in title and title.count("From Kernel to Network") == 1
