@@ -25,9 +25,6 @@ def test_random_programs(kind, monkeypatch):
     assert not failures, "\n\n".join(failures)
 
 
-@pytest.mark.skipif(
-    not long_run.RESULT.exists(), reason="none yet: python -m tests.fuzz --cases 10000 --store"
-)
 def test_the_stored_run():
     """The site prints it: 10,000 programs of today's kinds, in their shares, and none failed."""
     stored = json.loads(long_run.RESULT.read_text(encoding="utf-8"))
