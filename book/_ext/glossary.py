@@ -1,10 +1,11 @@
-"""The glossary: the first mention of a term on a page shows its definition, and the index and the
-search lead to the place that explains it, which the glossary names by a link.
+"""The glossary: the first mention of a term on a page shows its definition, and the search
+leads to the place that explains it, which the glossary names by a link.
 """
 
 import re
 
 from docutils import nodes
+from sphinx import addnodes
 
 GLOSSARY = "book/glossary"
 SKIP = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw, nodes.title)
@@ -88,23 +89,47 @@ def reread_with_glossary(app, env, added, changed, removed):
     return env.found_docs if GLOSSARY in changed else []
 
 
-def index_explanations(app, env):
-    """Let the index, in which the search looks first, lead to where a term is explained."""
-    if GLOSSARY not in env.found_docs:
+def explained(app):
+    """Return {name of a page: [(term, id)]}: where each term of the glossary is explained.
+
+    That is where the glossary links to, or its own entry.
+    """
+    places = {}
+    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        links = item.findall(lambda node: "reftarget" in getattr(node, "attributes", {}))
+        name, _, anchor = next((link["reftarget"] for link in links), "").partition("#")
+        name = name.removeprefix("../").removesuffix(".ipynb") or GLOSSARY
+        for term in item.findall(nodes.term):
+            word = next(term.findall(nodes.Text)).astext()
+            places.setdefault(name, []).append((word, anchor or term["ids"][0]))
+    return places
+
+
+def lead_the_search(app):
+    """Let the search find explanations first, and not the code of drawings, which is folded."""
+    builder, places = app.builder, {}
+    if not hasattr(builder, "index_page") or builder.format != "html":
         return
-    entries = env.get_domain("index").entries
-    for item in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
-        for link in item.findall(lambda node: "reftarget" in getattr(node, "attributes", {})):
-            name, _, anchor = link["reftarget"].partition("#")
-            name = name.removeprefix("../").removesuffix(".ipynb")
-            for term in item.findall(nodes.term):
-                entry = ("single", term.astext(), anchor, "", None)
-                found = entries.setdefault(name, [])
-                if entry not in found:
-                    found.append(entry)
+    index_page = builder.index_page
+
+    def lean(pagename, doctree, title):
+        doctree = doctree.deepcopy()
+        for cell in list(doctree.findall(nodes.container)):
+            if "tag_hide-input" in cell["classes"] and "tag_solution" not in cell["classes"]:
+                for code in list(cell.findall(nodes.literal_block)):
+                    if "python" in code.get("language", ""):
+                        code.parent.remove(code)
+        if not places and GLOSSARY in app.env.found_docs:
+            places.update(explained(app))
+        entries = [("single", word, anchor, "", None) for word, anchor in places.get(pagename, [])]
+        if entries:
+            doctree.append(addnodes.index(entries=entries))
+        index_page(pagename, doctree, title)
+
+    builder.index_page = lean
 
 
 def setup(app):
     app.connect("doctree-resolved", link_glossary)
     app.connect("env-get-outdated", reread_with_glossary)
-    app.connect("env-updated", index_explanations)
+    app.connect("builder-inited", lead_the_search)

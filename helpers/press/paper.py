@@ -76,9 +76,9 @@ def article(html, name, names):
     return str(body)
 
 
-def whole(site):
-    """Return the whole book as HTML, from the built site in the folder `site`."""
-    names = pages()
+def whole(site, names=None):
+    """Return the pages `names` (default: the whole book) as HTML, from the site built in `site`."""
+    names = names or pages()
     html = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in names}
     formulas = next((text for text in html.values() if "mathjax/" in text), html[names[0]])
     head = BeautifulSoup(formulas, "html.parser").head

@@ -3,6 +3,7 @@
 Tests see the site twice: as `make book` built it, and as a copy published by a fork looks.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from playwright.sync_api import sync_playwright
 from weigh import serve
 
@@ -33,6 +35,12 @@ def documents():
 
 CHAPTERS = [name for name in documents() if name.startswith("notebooks/")]
 PAGES = [f"{name}.html" for name in documents()] + ["search.html", "genindex.html"]
+
+
+@functools.cache
+def soup(path):
+    """Return the page at `path`, parsed once; not to be changed."""
+    return BeautifulSoup(Path(path).read_text(encoding="utf-8"), "html.parser")
 
 
 def notebook(chapter):

@@ -2,17 +2,11 @@
 
 import functools
 import os
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
-from conftest import CHAPTERS, FORK, PAGES, ROOT, SITE, build, notebook
-
-
-def soup(path):
-    return BeautifulSoup(Path(path).read_text(encoding="utf-8"), "html.parser")
+from conftest import CHAPTERS, FORK, PAGES, ROOT, SITE, build, notebook, soup
 
 
 @functools.cache

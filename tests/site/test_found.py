@@ -5,8 +5,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import CHAPTERS, FORK, PAGES
+from conftest import CHAPTERS, FORK, PAGES, soup
 
 TEXTS = [name for name in PAGES if "/" in name]
 OWNER, NAME = FORK.removeprefix("https://github.com/").split("/")
@@ -22,7 +21,7 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
 
 def head(site, name):
     """Return {name of a meta tag: its content} of a page."""
-    html = BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
+    html = soup(site / name)
     tags = html.head.find_all("meta", content=True)
     return {tag.get("name") or tag.get("property"): tag["content"] for tag in tags}
 
@@ -37,7 +36,7 @@ def test_the_search_leads_to_the_place_that_explains(site, reader, word):
     name, text = EXPLAINED[word]
     (place,) = [link for link in links[:3] if f"/{name}.html#" in link][:1]
     parts = urlsplit(place)
-    html = BeautifulSoup((site / parts.path.lstrip("/")).read_text("utf-8"), "html.parser")
+    html = soup(site / parts.path.lstrip("/"))
     found = html.find(id=unquote(parts.fragment))
     found = found if found.name == "section" else found.parent
     assert text in found.get_text()
@@ -52,18 +51,18 @@ def test_the_code_of_drawings_is_not_in_the_index(site):
 
 
 def test_the_glossary_leads_to_sections_that_use_the_word(site):
-    html = BeautifulSoup((site / "book/glossary.html").read_text("utf-8"), "html.parser")
+    html = soup(site / "book/glossary.html")
     links = [a for a in html.select("dd a") if "notebooks/" in a["href"]]
     assert len(links) > 20
     for link in links:
         path, _, anchor = link["href"].partition("#")
         target = site / posixpath.normpath(posixpath.join("book", path))
-        section = BeautifulSoup(target.read_text("utf-8"), "html.parser").find(id=anchor)
+        section = soup(target).find(id=anchor)
         assert section, link["href"]
 
 
 def glossary_links(site, chapter):
-    html = BeautifulSoup((site / f"{chapter}.html").read_text("utf-8"), "html.parser")
+    html = soup(site / f"{chapter}.html")
     return html, html.select("a.glossary-link")
 
 
@@ -120,7 +119,7 @@ def test_the_map_of_the_site_has_all_pages_of_a_published_copy(published, site):
 
 
 def test_a_wrong_address_leads_back_into_the_book(published, site):
-    html = BeautifulSoup((site / "404.html").read_text("utf-8"), "html.parser")
+    html = soup(site / "404.html")
     links = [a["href"] for a in html.find_all("a")]
     base = f"/{NAME}/" if site == published else "/"
     assert links == [f"{base}book/index.html", f"{base}search.html"]
@@ -128,13 +127,13 @@ def test_a_wrong_address_leads_back_into_the_book(published, site):
 
 
 def test_setup_says_how_to_get_the_book(published, site):
-    html = BeautifulSoup((site / "book/setup.html").read_text("utf-8"), "html.parser")
+    html = soup(site / "book/setup.html")
     address = FORK if site == published else "ADDRESS-OF-THE-REPOSITORY"
     assert f"git clone {address} book" in html.get_text()
 
 
 def test_each_finding_on_a_source_begins_with_the_source_and_a_verdict(site):
-    html = BeautifulSoup((site / "book/generated/sources.html").read_text("utf-8"), "html.parser")
+    html = soup(site / "book/generated/sources.html")
     sections = html.select("article section section")
     assert len(sections) == len(CHAPTERS)
     for section in sections:
