@@ -321,6 +321,7 @@ def _guess(got, expected, bad, case, near):
         ratio.size > 1
         and np.isfinite(ratio).all()
         and ratio[0]
+        and not got[expected == 0].any()
         and np.allclose(ratio, ratio[0], rtol=1e-4)
     ):
         if abs(ratio[0] - 1) < 1e-3:

@@ -497,6 +497,11 @@ def test_a_small_error_of_large_values_is_called_one_of_precision(capsys):
     fails(candidate, oracle, square, capsys, says=["look at the precision"])
 
 
+def test_values_where_zeros_belong_are_no_matter_of_precision(capsys):
+    passed, line = check(lambda x: x * 1, lambda x: np.where(x > 0, x, 0), square, capsys)
+    assert not passed and "expected 0" in line and "precision" not in line, line
+
+
 @pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's order of threads")
 def test_a_result_that_depends_on_the_order_of_threads_is_refused(capsys):
     kernel = cp.RawKernel(
