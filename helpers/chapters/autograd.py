@@ -102,8 +102,7 @@ def history(self):
     while waiting:
         v = waiting.pop()
         if v.inputs is None:
-            name = v.function.name
-            raise RuntimeError(f"{name}, which gave {v}, was freed by backward()")
+            raise RuntimeError(f"{v.function.name} gave {v}; backward() freed it")
         if v.function and v not in made:
             made[v] = None
             waiting.extend(v.inputs)
@@ -134,12 +133,13 @@ def backward(self, keep=False, record=False):
     if self.data.size != 1:
         what = f"{self.function.name} gave {self}"
         raise ValueError(f"{what}; backward needs a single number: sum it")
-    order = self.history()
+    order = self.history()[::-1]
     for v in order:
         v.grad = None
     self.grad = Variable(self.xp.ones_like(self.data))
     with using(recording=record):
-        for v in order:
+        while order:
+            v = order.pop()  # out of the list as well, so that its array can go
             v.hand_on()
             if not keep:
                 v.grad = None
