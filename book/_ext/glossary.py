@@ -90,18 +90,14 @@ def reread_with_glossary(app, env, added, changed, removed):
 
 
 def explained(app):
-    """Return {name of a page: [(term, id)]}: where each term of the glossary is explained.
-
-    That is where the glossary links to, or its own entry.
-    """
+    """Return {name of a chapter: [(term, id)]}: the places that the glossary links to."""
     places = {}
     for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
-        links = item.findall(lambda node: "reftarget" in getattr(node, "attributes", {}))
-        name, _, anchor = next((link["reftarget"] for link in links), "").partition("#")
-        name = name.removeprefix("../").removesuffix(".ipynb") or GLOSSARY
-        for term in item.findall(nodes.term):
-            word = next(term.findall(nodes.Text)).astext()
-            places.setdefault(name, []).append((word, anchor or term["ids"][0]))
+        for link in item.findall(addnodes.pending_xref):
+            name = link["reftarget"].removeprefix("../").removesuffix(".ipynb")
+            for term in item.findall(nodes.term):
+                word = next(term.findall(nodes.Text)).astext()
+                places.setdefault(name, []).append((word, link["reftargetid"]))
     return places
 
 
@@ -121,7 +117,7 @@ def lead_the_search(app):
                         code.parent.remove(code)
         if not places and GLOSSARY in app.env.found_docs:
             places.update(explained(app))
-        entries = [("single", word, anchor, "", None) for word, anchor in places.get(pagename, [])]
+        entries = [("single", *place, "main", None) for place in places.get(pagename, [])]
         if entries:
             doctree.append(addnodes.index(entries=entries))
         index_page(pagename, doctree, title)

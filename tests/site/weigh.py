@@ -112,6 +112,7 @@ def weigh(browser, url, slow=True):
         page.evaluate(f"scrollTo(0, {y})")
         page.wait_for_timeout(20)
     page.wait_for_load_state("networkidle")
+    shift = page.evaluate("seen.shift")  # another size of the window moves everything
     page.set_viewport_size({"width": 1280, "height": 900})
     page.evaluate("scrollTo(0, 0)")
     found = {
@@ -119,7 +120,7 @@ def weigh(browser, url, slow=True):
         "requests": len(sizes),
         "painted_s": round(painted / 1000, 2),
         "usable_s": round(usable / 1000, 2),
-        "shift": round(page.evaluate("seen.shift"), 3),
+        "shift": round(shift, 3),
         "stops": len(page.evaluate(STOPS)),
     }
     context.close()
