@@ -221,15 +221,18 @@ class PinnedMemoryPool:
         self._free = 0
 
 
-class PinnedMemoryPointer(bytearray):
-    """Host memory with the buffer protocol, for ``numpy.frombuffer``."""
+class PinnedMemoryPointer(np.ndarray):
+    """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
+
+    def __new__(cls, size: int):
+        return np.asarray(engine_memory.Allocation(size)).view(cls)
 
     @property
     def ptr(self) -> int:
-        return np.frombuffer(self, np.uint8).ctypes.data
+        return self.ctypes.data
 
     def size(self) -> int:
-        return len(self)
+        return self.nbytes
 
 
 _default_pool = MemoryPool()
