@@ -275,7 +275,8 @@ class Kernel:
         ]
         packing = struct.Struct("=" + "".join(p.format for p in self.parameters))
         self._pack_into = packing.pack_into
-        self._packed = np.asarray(memory.Allocation(packing.size))  # of the launch that runs
+        self._arguments = memory.Allocation(packing.size)  # of the launch that runs
+        self._packed = np.asarray(self._arguments)
         self.max_threads: int | None = translation.max_threads.get(name)  # __launch_bounds__
         self.shared_bytes = self._shared_bytes(kernel.slots, plain[0] if plain else name)
 
@@ -320,8 +321,8 @@ class Kernel:
         with _lock:
             ctypes.c_double.in_dll(_runtime(), "standin_spin_limit").value = SPIN_LIMIT
             self._pack_into(self._packed, 0, *values)
-            packed = self._packed.ctypes.data
-            code = self._launch(self._address, packed, *grid, *block, shared_bytes, residence)
+            at = self._arguments.address
+            code = self._launch(self._address, at, *grid, *block, shared_bytes, residence)
             if code:
                 shared = self.module.translation.shared
                 _finish(code, self.name, self._arrays(values), f"{self.module.name}.cu", shared)

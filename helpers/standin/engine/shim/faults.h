@@ -117,6 +117,8 @@ void on_signal(int number, siginfo_t *info, void *context) {
         if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
             address = asked_for((const char *)info->si_addr);
             what = describe_address((const char *)address);
+            if ((char *)address + 1 == instruction_of(context))
+                what = "a call of what is no function", address = nullptr;
         }
     } else if (number == SIGVTALRM)
         what = call_out ? "printf has written for too long: is a width or a precision much too large?"

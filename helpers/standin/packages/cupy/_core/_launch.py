@@ -91,7 +91,7 @@ def unpacking(rows: Sequence[tuple[str, str, int]]) -> str:
     """
     return "\n".join(
         f"  alignas({ctype}) char word_{offset}[sizeof({ctype})];\n"
-        f"  memcpy(word_{offset}, words + {offset}, sizeof({ctype}));\n"
+        f"  __builtin_memcpy(word_{offset}, words + {offset}, sizeof({ctype}));\n"
         f"  {ctype} {name} = *reinterpret_cast<{ctype} *>(word_{offset});"
         for ctype, name, offset in rows
     )
