@@ -320,3 +320,9 @@ def test_printing_without_end(capsys):
     assert int(lost[1].replace(",", "")) == len(whole) - len(start)
     kernel(body, "int n")((1,), (1,), (2,))
     assert capsys.readouterr().out == "0 of 2\n1 of 2\n"
+
+
+def test_printing_where_there_is_no_output(monkeypatch):
+    """As of ``print``: a program without a window to write to has no ``sys.stdout``."""
+    monkeypatch.setattr("sys.stdout", None)
+    kernel('printf("%d\\n", n);', "int n")((1,), (1,), (200_000,))

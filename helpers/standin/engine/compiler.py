@@ -315,7 +315,11 @@ def build(
                     f"{where}: error: dynamic initialization is not supported for a __device__ "
                     f'variable\n\n1 error detected in the compilation of "{name}.cu".\n'
                 )
-        return ctypes.CDLL(str(path))
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as error:  # a function that is declared and nowhere defined
+            missing = str(error).rpartition(": ")[2]
+            raise CompileError(f"ptxas fatal   : Unresolved extern function '{missing}'") from None
 
 
 def readable(message: str, name: str) -> str:

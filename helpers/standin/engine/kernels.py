@@ -183,11 +183,11 @@ def _finish(
     if code & _PRINTED:
         length, lost = ctypes.c_size_t(), ctypes.c_size_t()
         text = library.standin_output(ctypes.byref(length), ctypes.byref(lost))
-        sys.stdout.write(ctypes.string_at(text, length.value).decode(errors="replace"))
+        print(ctypes.string_at(text, length.value).decode(errors="replace"), end="")
         if lost.value:
-            sys.stdout.write(
+            print(
                 f"\n[{lost.value:,} more bytes of what '{name}' printed are lost: a GPU keeps "
-                "about 1 MiB of a launch's output]\n"
+                "about 1 MiB of a launch's output]"
             )
         code -= _PRINTED
     if not code:
