@@ -225,7 +225,9 @@ class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
     def __new__(cls, size: int):
-        return np.asarray(engine_memory.Allocation(size)).view(cls)
+        # Of a buffer, not of an array: NumPy would have views of this refer past it to that one.
+        buffer = memoryview(np.asarray(engine_memory.Allocation(size)))
+        return super().__new__(cls, size, np.uint8, buffer)
 
     @property
     def ptr(self) -> int:
