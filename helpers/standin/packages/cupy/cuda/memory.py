@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import collections
 import contextlib
+import ctypes
 import functools
 import itertools
 import threading
@@ -225,9 +226,12 @@ class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
     def __new__(cls, size: int):
-        # Of a buffer, not of an array: NumPy would have views of this refer past it to that one.
-        buffer = memoryview(np.asarray(engine_memory.Allocation(size)))
-        return super().__new__(cls, size, np.uint8, buffer)
+        allocation = engine_memory.Allocation(size)
+        # Not a view of an array: NumPy would have views of this one refer past it to that array.
+        buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
+        pointer = super().__new__(cls, size, np.uint8, buffer)
+        pointer._allocation = allocation
+        return pointer
 
     @property
     def ptr(self) -> int:
