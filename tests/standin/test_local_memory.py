@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cupy.cuda.compiler import CompileException
 
+import helpers.standin
 from helpers.standin.engine import KernelError, compiler
 
 exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
@@ -54,6 +55,53 @@ def test_an_overrun_of_a_local_array(barrier, first, last, place):
         assert f"line 2: writes outside the local array 'a' of 28 bytes, {place}" in text
         k((1,), (40,), (y, 0, 7))
         assert (y == 1).all()
+
+
+@exact
+@BARRIER
+@pytest.mark.parametrize(
+    ("index", "place"),
+    [
+        (5000, "19984 bytes past its end"),
+        (200, "784 bytes past its end"),
+        (100_000, "399984 bytes past its end"),
+        (-500, "2000 bytes before its start"),
+        (-5000, "20000 bytes before its start"),
+    ],
+)
+def test_far_from_a_local_array_in_the_stacks_themselves(barrier, index, place):
+    """Below what is in use, above where the stack begins, and in the stack of another thread."""
+    body = f"int a[4] = {{}}; put(a, i);\n{barrier} y[threadIdx.x] = a[2];"
+    put = "__device__ __noinline__ void put(int *a, int i) { a[i] = 7; }\n"
+    k = kernel(body, "float *y, int i", put)
+    y = cp.zeros(3, np.float32)
+    for _ in range(3):
+        text = complaint(k, y, index, block=(3,))
+        assert f"line 1: writes outside the local array 'a' of 16 bytes, {place}" in text
+        k((1,), (3,), (y, 2))
+        assert (y == 7).all()
+
+
+@exact
+def test_structs_on_the_stack_and_deep_calls():
+    """What a stack holds besides arrays is open: copies of arguments, frames of any depth."""
+    before = """struct Big { int a[40]; };
+    __device__ __noinline__ int sum(Big b, int depth) {
+        int *p = b.a, total = 0;
+        for (int i = 0; i < 40; ++i) total += p[i];
+        p[depth % 40] += 1;
+        return depth ? total + sum(b, depth - 1) : total;
+    }
+    """
+    body = "Big b; for (int i = 0; i < 40; ++i) b.a[i] = i * threadIdx.x;\n"
+    body += "BARRIER y[threadIdx.x] = sum(b, n);"
+    y = cp.zeros(5, np.int32)
+    for barrier in ("", "__syncthreads();"):
+        k = kernel(body.replace("BARRIER", barrier), "int *y, int n", before)
+        for n in (0, 3, 50):
+            k((1,), (5,), (y, n))
+            added = n * (n + 1) // 2  # a call finds as many ones more as there were calls before it
+            assert y.tolist() == [780 * t * (n + 1) + added for t in range(5)]
 
 
 @exact
@@ -110,6 +158,49 @@ def test_an_overrun_of_a_variable_of_the_module(kind):
     assert "line 3: writes outside 'table' of 40 bytes, 40 bytes from its start" in text
     k((1,), (1,), (y, 10))
     assert y[0] == 3
+
+
+FILLED = """__device__ __noinline__ int filled(int n) {
+    int a[4], *p = a;
+    for (int i = 0; i < n; ++i) p[i] = i;
+    return a[2];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "__device__ int v = filled(400);",
+        "int v = filled(100000);",
+        "__constant__ int w[2] = {1, filled(400)}, v = 3;",
+        "struct S { int a; __device__ S(int n) : a(filled(n)) {} };__device__ S s(400);int v;",
+        "__device__ int endless() { int n = 0; while (true) ++n; return n; }"
+        "__device__ int v = endless();",
+    ],
+)
+def test_a_variable_that_would_be_computed(variable, only_the_standin):
+    """As on a GPU. It would run when the module is loaded, where nothing catches a fault."""
+    shared = "__shared__ int s[3]; s[0] = v; y[0] = s[0];"
+    for body in ("y[0] = v;", shared):
+        k = kernel(body, "int *y", f"{FILLED}{variable}\n")
+        for _ in range(2):
+            with pytest.raises(CompileException, match=r"k\.cu\(\d+\): error: dynamic init"):
+                k((1,), (1,), (cp.zeros(1, np.int32),))
+
+
+def test_variables_that_need_no_computing():
+    before = """struct Pair { int a; float b; };
+    __device__ Pair pair = {3, 1.f / 4};
+    __device__ int table[3] = {1, 2, 40}, *last = table + 2;
+    __constant__ double half = 2 * 0.25;
+    """
+    k = kernel(
+        "y[0] = pair.a + pair.b + *last + half; __shared__ int s; s = 1;", "float *y", before
+    )
+    y = cp.zeros(1, np.float32)
+    k((1,), (1,), (y,))
+    assert y[0] == 43.75
 
 
 def test_an_array_without_elements():
@@ -208,6 +299,15 @@ def test_a_fault_in_printf_names_the_line(capsys):
     assert re.search("line 2: .*null pointer", complaint(kernel('printf("%s", (char *)8);')))
 
 
+def test_a_printf_that_writes_without_end():
+    k = kernel('printf("%*d", width, 1);', "int width")
+    with helpers.standin.time_limit(0.3):
+        assert re.search(
+            "line 2: printf has written for too long: is a width", complaint(k, 2**31 - 9)
+        )
+    k((1,), (1,), (3,))
+
+
 def test_printing_without_end(capsys):
     """A GPU keeps about a mebibyte of it; so does the stand-in, and says what is missing."""
     body = 'for (int i = 0; i < n; ++i) printf("%d of %d\\n", i, n);'
@@ -220,3 +320,9 @@ def test_printing_without_end(capsys):
     assert int(lost[1].replace(",", "")) == len(whole) - len(start)
     kernel(body, "int n")((1,), (1,), (2,))
     assert capsys.readouterr().out == "0 of 2\n1 of 2\n"
+
+
+def test_printing_where_there_is_no_output(monkeypatch):
+    """As of ``print``: a program without a window to write to has no ``sys.stdout``."""
+    monkeypatch.setattr("sys.stdout", None)
+    kernel('printf("%d\\n", n);', "int n")((1,), (1,), (200_000,))

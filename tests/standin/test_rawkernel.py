@@ -280,6 +280,14 @@ __global__ void mangled(int *o) { o[0] = 1; }
 """
 
 
+def test_a_function_that_is_only_declared(only_the_standin):
+    code = """__device__ float elsewhere(float x);
+    extern "C" __global__ void k(float *x) { x[0] = elsewhere(x[1]); }"""
+    for _ in range(2):
+        with pytest.raises(CompileException, match="Unresolved extern function '.*elsewhere"):
+            cp.RawKernel(code, "k")((1,), (1,), (cp.zeros(2, np.float32),))
+
+
 def test_module_constants_and_globals():
     module = cp.RawModule(code=MODULE)
     weights = cp.ndarray(3, "f4", module.get_global("weights"))

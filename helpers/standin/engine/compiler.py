@@ -24,7 +24,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.standin.engine import uncovered
+from helpers.standin.engine import lines, uncovered
 from helpers.standin.engine.errors import CompileError
 
 SHIM = Path(__file__).with_name("shim")
@@ -84,6 +84,9 @@ SHADOW_CHECKS = {
     ],
 }
 SHADOW_CHECKS["zig"] = SHADOW_CHECKS["clang"]
+# The name of a function that computes what variables of a module begin with. A GPU has none, and it
+# would run while the library is loaded, outside of every launch.
+INITIALISES = b"_GLOBAL__sub_I_"
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 _lock = threading.RLock()
 
@@ -305,7 +308,18 @@ def build(
             if message := _make(path, arguments, text):
                 message = readable(message, name)
                 raise uncovered.in_message(message) or CompileError(message)
-        return ctypes.CDLL(str(path))
+            if INITIALISES in path.read_bytes():
+                where = f"{name}.cu({lines.initialised(str(path), f'{name}.cu')})"
+                path.unlink()
+                raise CompileError(
+                    f"{where}: error: dynamic initialization is not supported for a __device__ "
+                    f'variable\n\n1 error detected in the compilation of "{name}.cu".\n'
+                )
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as error:  # a function that is declared and nowhere defined
+            missing = str(error).rpartition(": ")[2]
+            raise CompileError(f"ptxas fatal   : Unresolved extern function '{missing}'") from None
 
 
 def readable(message: str, name: str) -> str:

@@ -9,21 +9,24 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import os
 import re
+import signal
 import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from helpers.standin.engine import compiler, lines, memory, translate
 from helpers.standin.engine.errors import KernelError
 
-SPIN_LIMIT = 20.0  # seconds that threads may go round a loop with nothing else happening
-TIME_LIMIT = 600.0  # seconds that a launch may take
+SPIN_LIMIT = 20.0  # seconds of the processor in which threads only go round a loop
 RESIDENT_LIMIT = 65536  # threads whose blocks may run at once though no cooperative launch asks
 
-FAR = 1 << 36  # bytes; what is farther away is not said to be beside an array
+FAR = 1 << 36  # bytes; what is farther away, such as host memory, is not beside an array
 
 # Of shim/runtime.h.
 _IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)  # StandinResidence
@@ -31,7 +34,11 @@ _INTERRUPTED = 5  # StandinCode
 _PRINTED = 256
 _NOT_SHARED, _DYNAMIC = -2, -1  # StandinSlotNumber
 
-_lock = threading.RLock()  # the runtime runs one launch at a time
+_lock = threading.RLock()  # the runtime runs one launch at a time; no process is forked inside one
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 class Parameter(ctypes.Structure):
@@ -122,7 +129,7 @@ def _runtime() -> ctypes.CDLL:
     library = compiler.runtime()
     compiler.has_shadow()
     numbers = [ctypes.c_uint] * 6 + [ctypes.c_size_t, ctypes.c_int]
-    library.standin_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *numbers]
+    library.standin_launch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, *numbers]
     library.standin_guard.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.standin_output.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
     library.standin_output.restype = ctypes.c_void_p
@@ -141,7 +148,7 @@ def _setting(kind: type, name: str, value) -> Iterator[None]:
 
 
 def time_limit(seconds: float) -> contextlib.AbstractContextManager:
-    """End every launch inside a ``with`` block after so many seconds."""
+    """End every launch inside a ``with`` block after so many seconds of the processor."""
     return _setting(ctypes.c_double, "standin_time_limit", seconds)
 
 
@@ -176,17 +183,20 @@ def _finish(
     if code & _PRINTED:
         length, lost = ctypes.c_size_t(), ctypes.c_size_t()
         text = library.standin_output(ctypes.byref(length), ctypes.byref(lost))
-        sys.stdout.write(ctypes.string_at(text, length.value).decode(errors="replace"))
+        print(ctypes.string_at(text, length.value).decode(errors="replace"), end="")
         if lost.value:
-            sys.stdout.write(
+            print(
                 f"\n[{lost.value:,} more bytes of what '{name}' printed are lost: a GPU keeps "
-                "about 1 MiB of a launch's output]\n"
+                "about 1 MiB of a launch's output]"
             )
         code -= _PRINTED
-    if code == _INTERRUPTED:
-        raise KeyboardInterrupt
     if not code:
         return
+    if code == _INTERRUPTED:
+        signal.raise_signal(
+            signal.SIGINT
+        )  # for the program's handler: KeyboardInterrupt, as a rule
+        raise KernelError(f"kernel '{name}': interrupted")
     report = _Report.in_dll(library, "standin_report")
     where = f"kernel '{name}'"
     if report.has_thread:
@@ -226,7 +236,10 @@ def _describe(report: _Report, pointers: Sequence[Pointer], shared) -> str:
             if distance < FAR and (nearest is None or distance < nearest[0]):
                 nearest = distance, pointer, offset, held[1]
     if nearest is None:
-        return f"{verb} memory that belongs to none of its arrays"
+        return (
+            f"{verb} memory that belongs to none of its arrays. Host memory, such as a NumPy "
+            "array's, is out of a kernel's reach: give it a CuPy array"
+        )
     _, given, offset, size = nearest
     index = (report.address - given.address) // given.item_bytes
     return (
@@ -260,7 +273,10 @@ class Kernel:
         self.parameter_names = known[: len(self.parameters)] or [
             f"argument {i + 1}" for i in range(len(self.parameters))
         ]
-        self._pack = struct.Struct("=" + "".join(p.format for p in self.parameters)).pack
+        packing = struct.Struct("=" + "".join(p.format for p in self.parameters))
+        self._pack_into = packing.pack_into
+        self._arguments = memory.Allocation(packing.size)  # of the launch that runs
+        self._packed = np.asarray(self._arguments)
         self.max_threads: int | None = translation.max_threads.get(name)  # __launch_bounds__
         self.shared_bytes = self._shared_bytes(kernel.slots, plain[0] if plain else name)
 
@@ -304,9 +320,9 @@ class Kernel:
             residence = _AT_ONCE if threads <= RESIDENT_LIMIT else _IN_TURN
         with _lock:
             ctypes.c_double.in_dll(_runtime(), "standin_spin_limit").value = SPIN_LIMIT
-            code = self._launch(
-                self._address, self._pack(*values), *grid, *block, shared_bytes, residence
-            )
+            self._pack_into(self._packed, 0, *values)
+            at = self._arguments.address
+            code = self._launch(self._address, at, *grid, *block, shared_bytes, residence)
             if code:
                 shared = self.module.translation.shared
                 _finish(code, self.name, self._arrays(values), f"{self.module.name}.cu", shared)

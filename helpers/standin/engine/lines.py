@@ -65,6 +65,21 @@ def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int]]:
         yield from ((first, last, file, at["DW_AT_call_line"]) for first, last in spans)
 
 
+def initialised(library: str, source: str) -> int:
+    """The first line of ``source`` that runs when the library is loaded; 0 if unknown."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with open(library, "rb") as file:
+            symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+            spans = [(s["st_value"], s["st_size"]) for s in symbols if "__sub_I_" in s.name]
+    except (OSError, ELFError):
+        return 0
+    ours = (row for row in _information(library)[0] if row[1].rpartition("/")[2] == source)
+    return next((line for at, _, line in ours if any(0 <= at - a < size for a, size in spans)), 0)
+
+
 def find(library: str, offset: int, source: str) -> int:
     """The line of the file ``source`` for the instruction that ends at ``offset``; 0 if unknown.
 

@@ -245,7 +245,7 @@ def translate(
     code = _SHARED_ARRAY.sub(_shared_array, code)
 
     entries = [*kernels, *(e for e in expressions if e not in kernels)]
-    hoisted += ["tensor.h"] if tensor else []
+    hoisted += ["tensor.h"] * tensor + ["slots.h"] * bool(shared)
     lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
     lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
@@ -259,7 +259,7 @@ def translate(
         )
     for variable in variables:
         lines.append(
-            f'extern "C" void *standin_global_{variable}(size_t *size) '
+            f'extern "C" STANDIN_UNCHECKED void *standin_global_{variable}(size_t *size) '
             f"{{ *size = sizeof({variable}); return (void *)&{variable}; }}"
         )
     lines.append("}")

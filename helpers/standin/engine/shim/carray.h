@@ -21,7 +21,7 @@ alignas(16) static char carray_scratch[64];
 __attribute__((noinline, cold)) static void *carray_outside(
     ptrdiff_t parameter, ptrdiff_t axis, ptrdiff_t index, ptrdiff_t length) {
   if (!carray_record.found) carray_record = {1, parameter, axis, index, length};
-  memset(carray_scratch, 0xff, sizeof carray_scratch);
+  __builtin_memset(carray_scratch, 0xff, sizeof carray_scratch);
   return carray_scratch;
 }
 #define CARRAY_CHECK(axis, index, length)                                   \

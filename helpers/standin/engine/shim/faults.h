@@ -9,17 +9,35 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+#include "memory.h"
 #include "runtime.h"
 
 StandinReport standin_report;
-double standin_time_limit = 600;  // seconds that a launch may take
+// Seconds of the processor that a launch may take: a hundred times what the book's longest does, and as
+// long as one waits for an answer before asking whether there will be any.
+double standin_time_limit = 30;
 
 namespace {
 
 jmp_buf launch_frame;
 pthread_t launch_thread;
 void *calling;   // where in the kernel, while it is in the C library
+double launch_end;  // when thread_seconds() ends it
 bool in_thread;  // a thread of the grid is running: standin_here is to be believed
+
+double thread_seconds() {  // of the processor, so that a machine with much else to do takes no longer
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+// Send SIGVTALRM when the process has run for so long.
+void wake_after(double seconds) {
+    itimerval timer = {};
+    timer.it_value.tv_sec = (long)seconds;
+    timer.it_value.tv_usec = (long)((seconds - timer.it_value.tv_sec) * 1e6) + 1;
+    setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
 
 [[noreturn]] void leave(int code) {
     standin_report.code = code;
@@ -70,14 +88,21 @@ bool describe_global(const char *address, const char *verb);  // sanitizer.h
 
 const char *describe_address(const char *address);
 
+// The address whose shadow was asked for in vain, to 8 bytes; or the address itself.
+const char *asked_for(const char *p) {
+    return (uintptr_t)p - SHADOW < SHADOW_BYTES ? (const char *)(((uintptr_t)p - SHADOW) << 3) : p;
+}
+
 void on_signal(int number, siginfo_t *info, void *context) {
     if (!pthread_equal(pthread_self(), launch_thread)) {
-        if (number == SIGINT || number == SIGALRM)
+        if (number == SIGINT || number == SIGVTALRM)
             pthread_kill(launch_thread, number);
         else
             signal(number, SIG_DFL);  // another thread's fault: let it happen again, unhandled
         return;
     }
+    if (number == SIGVTALRM && thread_seconds() < launch_end)  // other threads have used the time
+        return wake_after(launch_end - thread_seconds());
     void *call_out = calling;
     calling = nullptr;
     if (number == SIGINT) leave(STANDIN_INTERRUPTED);
@@ -90,25 +115,25 @@ void on_signal(int number, siginfo_t *info, void *context) {
     else if (number == SIGSEGV || number == SIGBUS) {
         access = 'x';
         if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
-            what = describe_address((const char *)info->si_addr);
-            address = info->si_addr;
+            address = asked_for((const char *)info->si_addr);
+            what = describe_address((const char *)address);
+            if ((char *)address + 1 == instruction_of(context))
+                what = "a call of what is no function", address = nullptr;
         }
-    } else if (number == SIGALRM)
-        what = "it has run for too long: does a loop never end?";
+    } else if (number == SIGVTALRM)
+        what = call_out ? "printf has written for too long: is a width or a precision much too large?"
+                        : "it has run for too long: does a loop never end? (Where it does, give it more time: "
+                          "`with helpers.standin.time_limit(seconds):`)";
     else
-        what = "what C++ leaves undefined: an access through a null pointer, or a function that ended "
-               "without the return it owes";
+        what = "what C++ leaves undefined: an access through a null pointer, a division by the constant 0, or a "
+               "function that ended without the return it owes";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
     fault(access, address, 0, call_out ? call_out : instruction_of(context));
 }
 
 // SIGINT, which may come at any time, is caught last and given back first: all else is in place then.
-const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM, SIGINT};
+const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGVTALRM, SIGINT};
 const int SIGNAL_COUNT = sizeof SIGNALS / sizeof *SIGNALS;
-
-long microseconds(const itimerval &timer) {
-    return timer.it_value.tv_sec * 1000000 + timer.it_value.tv_usec;
-}
 
 // Catches the signals for as long as it lives, on a stack of its own, since a fiber's may be full.
 struct Handlers {
@@ -125,28 +150,18 @@ struct Handlers {
         struct sigaction action = {};
         action.sa_sigaction = on_signal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        itimerval limit = {};
-        limit.it_value.tv_sec = (long)standin_time_limit;
-        limit.it_value.tv_usec = (long)((standin_time_limit - limit.it_value.tv_sec) * 1e6);
-        // The timer changes hands while the handlers are still the program's: its alarm never reaches ours.
-        setitimer(ITIMER_REAL, &limit, &timer_before);
         launch_thread = pthread_self();
+        launch_end = thread_seconds() + standin_time_limit;
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &action, &before[i]);
+        getitimer(ITIMER_VIRTUAL, &timer_before);
+        wake_after(standin_time_limit);
     }
 
     void restore() {
-        const itimerval off = {};
-        itimerval left;
         sigaction(SIGINT, &before[SIGNAL_COUNT - 1], nullptr);
-        setitimer(ITIMER_REAL, &off, &left);
+        setitimer(ITIMER_VIRTUAL, &timer_before, nullptr);
         for (int i = 0; i < SIGNAL_COUNT; ++i) sigaction(SIGNALS[i], &before[i], nullptr);
         sigaltstack(&stack_before, nullptr);
-        if (long before = microseconds(timer_before)) {  // somebody else's: it has gone on
-            long rest = before - (long)(standin_time_limit * 1e6) + microseconds(left);
-            timer_before.it_value.tv_sec = rest > 0 ? rest / 1000000 : 0;
-            timer_before.it_value.tv_usec = rest > 0 ? rest % 1000000 : 1;
-            setitimer(ITIMER_REAL, &timer_before, nullptr);
-        }
     }
 } handlers;
 

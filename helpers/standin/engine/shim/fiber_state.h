@@ -46,7 +46,7 @@ unsigned block_count, block_threads, block_warps;  // blocks that are resident, 
 unsigned current;                                  // fiber: block * block_threads + thread
 unsigned current_block;                            // which resident block the current fiber is of
 unsigned grid_arrived, grid_returned;
-double progress_time;  // when a thread last did something other than spin
+double progress_time;  // by thread_seconds(), when a thread last did something other than spin
 unsigned spins;
 
 // One entry a fiber.
@@ -77,6 +77,11 @@ void reserve_fibers(unsigned count) {
     grow(coordinates, count);
     memset(started + fiber_capacity, 0, (count - fiber_capacity) * sizeof *started);
     fiber_capacity = count;
+}
+
+Stack own_stack() {
+    if (!kernel || kernel->loop) return {stacks.begin, stacks.begin + PLAIN_STACK};
+    return {stack_of(current), stack_of(current) + STACK - shift_of(current)};
 }
 
 const char *describe_address(const char *address) {

@@ -38,10 +38,8 @@ void fiber_main() {
     started[fiber] = true;
     ucontext_t context;
     getcontext(&context);
-    // Stacks are a power of two apart: without a shift their tops would share few cache lines.
-    size_t shift = fiber % 64 * 256;
     context.uc_stack.ss_sp = stack_of(fiber);
-    context.uc_stack.ss_size = STACK - shift;
+    context.uc_stack.ss_size = STACK - shift_of(fiber);
     context.uc_link = nullptr;
     makecontext(&context, fiber_main, 0);
     setcontext(&context);
@@ -270,7 +268,7 @@ unsigned standin_active_lanes(int line) {
 void standin_spin() {
     if (!kernel || kernel->loop) return;
     if (++spins % 4096 == 1) {
-        double now = seconds();
+        double now = thread_seconds();
         if (spins == 1) progress_time = now;
         if (now - progress_time > standin_spin_limit)
             standin_fail(STANDIN_SPINNING,

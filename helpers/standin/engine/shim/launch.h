@@ -2,23 +2,10 @@
 // function that unpacks an array of pointers to arguments, as cuLaunchKernel takes one.
 #pragma once
 
-// The module's `__shared__` variables. Each is a member of a class of its own, so that an instance of a
-// template has its own, and is entered in the list when the library is loaded.
+// The module's `__shared__` variables; slots.h.
 namespace {
 StandinSlot *standin_slots;
 }
-struct StandinSlotEntry : StandinSlot {
-    StandinSlotEntry(size_t bytes, int number)
-        : StandinSlot{bytes, number, standin_slots, 0, nullptr} {
-        standin_slots = this;
-    }
-};
-template <class Tag, class T, int Number>
-struct StandinShared {
-    static StandinSlotEntry slot;
-};
-template <class Tag, class T, int Number>
-StandinSlotEntry StandinShared<Tag, T, Number>::slot(sizeof(T), Number);
 
 template <class T>
 struct StandinKind {

@@ -3,10 +3,13 @@
 // Arrays lie a megabyte apart in one stretch of addresses. One byte of *shadow* tells of every eight
 // bytes of it: 0, all may be touched; 1 to 7, only so many from the left; more, none, and why.
 // Kernels are compiled to look there before each access (-fsanitize=kernel-address, whose shadow this
-// is), so the first byte past an array is as forbidden as the millionth. Where the shadow cannot be
-// had, what lies between the arrays is memory that faults, and up to 15 bytes past an end are not seen.
+// is), so the first byte past an array is as forbidden as the millionth. The host's memory has no shadow
+// at all: a kernel that asks about it faults. Where the shadow cannot be had, what lies between the
+// arrays is memory that faults, up to 15 bytes past an end are not seen, and the host's memory is open.
 #pragma once
+#include <dlfcn.h>
 #ifdef __linux__
+#include <link.h>
 #include <sys/mman.h>
 #endif
 #include <stdint.h>
@@ -31,6 +34,7 @@ const size_t GAP = 1 << 20;          // bytes between two arrays, at least
 const size_t ALIGNMENT = 512;        // bytes; what cudaMalloc guarantees
 const size_t TILE = 2 << 20;         // bytes of shadow that are mapped at a time
 const size_t ARENA = 1ull << 40;     // bytes of addresses for arrays
+const size_t MARGIN = 1ull << 36;    // of which the first hold none, so that what is before an array is known
 const size_t SHARED = 1ull << 37;    // and for the shared memory of blocks
 const uintptr_t SHADOW = STANDIN_SHADOW;  // where the shadow begins; the compiler has it too
 #ifdef __aarch64__
@@ -49,6 +53,13 @@ size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 unsigned char *shadow_of(const void *p) { return (unsigned char *)(((uintptr_t)p >> 3) + SHADOW); }
 
 bool has_shadow;
+
+// Give the addresses from `begin` to `end` a shadow of their own: open, if it can be written.
+void shadow_for(const void *begin, const void *end, int protection) {
+    uintptr_t first = (uintptr_t)shadow_of(begin) / page_size() * page_size();
+    if (has_shadow) mprotect((void *)first, (uintptr_t)shadow_of(end) + 1 - first, protection);
+}
+
 int tile_file = -1;  // TILE bytes of CLOSED
 
 // A stretch of addresses of which a part, from the left, can be used.
@@ -62,6 +73,7 @@ struct Region {
         if (memory == MAP_FAILED) return false;
         begin = ready = (char *)round_up((uintptr_t)memory, 8 * TILE);
         end = begin + bytes;
+        shadow_for(begin, end, PROT_READ);  // what is not ready faults itself, at its exact address
         return true;
     }
 
@@ -95,7 +107,7 @@ void close_memory(char *p, size_t bytes) {
 
 bool make_shadow() {
 #ifdef __linux__
-    void *all = mmap((void *)SHADOW, SHADOW_BYTES, PROT_READ,
+    void *all = mmap((void *)SHADOW, SHADOW_BYTES, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (all != (void *)SHADOW) {
         if (all != MAP_FAILED) munmap(all, SHADOW_BYTES);
@@ -114,6 +126,27 @@ bool make_shadow() {
 #endif
 }
 
+// Open the library that holds an address: a kernel's module, or ours.
+void open_library(const void *p) {
+#ifdef __linux__
+    Dl_info library;
+    if (!dladdr(p, &library)) return;
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, size_t, void *base) {
+            if ((void *)info->dlpi_addr != base) return 0;
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const ElfW(Phdr) &part = info->dlpi_phdr[i];
+                char *begin = (char *)base + part.p_vaddr;
+                if (part.p_type == PT_LOAD) shadow_for(begin, begin + part.p_memsz, PROT_READ | PROT_WRITE);
+            }
+            return 1;
+        },
+        library.dli_fbase);
+#else
+    (void)p;
+#endif
+}
+
 }  // namespace
 
 extern "C" {
@@ -122,8 +155,10 @@ extern "C" {
 int standin_reserve(int want_shadow) {
     if (!arena.begin) {
         has_shadow = want_shadow && make_shadow();
+        open_library(&standin_here);
         if (!arena.reserve(ARENA) || !shared_arena.reserve(SHARED)) return 0;
-        arena_next = arena.begin + GAP;
+        arena.ready = arena.begin + MARGIN;
+        arena_next = arena.ready + GAP;
     }
     return has_shadow ? 2 : 1;
 }

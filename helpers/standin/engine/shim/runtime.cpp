@@ -83,13 +83,14 @@ int standin_guard(void (*work)(void *), void *argument) {
     standin_report = StandinReport();
     standin_report.slot = STANDIN_NOT_SHARED;
     in_thread = false;
+    calling = nullptr;
     if (_setjmp(launch_frame) == 0) {
         handlers.install();
         call_on_stack(work, argument);
     }
     handlers.restore();
     in_thread = false;
-    if (standin_report.code != STANDIN_DONE) open_stacks();
+    if (standin_report.code != STANDIN_DONE) close_stacks();
     return standin_report.code + (output_length || output_lost ? 256 : 0);
 }
 
@@ -98,7 +99,7 @@ int standin_guard(void (*work)(void *), void *argument) {
 int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, unsigned grid_y,
                    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                    size_t bytes, int residence) {
-    void *pointers[MAX_PARAMETERS];
+    static void *pointers[MAX_PARAMETERS];  // kernels may look at what is ours, not at what is the host's
     for (int i = 0; i < k->parameter_count; ++i) {
         pointers[i] = (void *)values;
         values += round_up(k->parameters[i].size, 16);

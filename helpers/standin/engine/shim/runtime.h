@@ -33,6 +33,9 @@ struct StandinWarp {
     void *combine[32];
     unsigned int waiting, alive;  // bit i: lane i
 };
+// What kernels are compiled with may look where a thread itself may not.
+#define STANDIN_UNCHECKED __attribute__((no_sanitize("kernel-address")))
+#define STANDIN_COMBINE STANDIN_UNCHECKED unsigned long long
 typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned int lanes, int lane);
 
 enum StandinScope { STANDIN_BLOCK, STANDIN_GRID };

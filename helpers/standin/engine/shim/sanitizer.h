@@ -5,34 +5,47 @@
 #include "faults.h"
 #include "memory.h"
 #include "shared.h"
+#include "stacks.h"
 
 namespace {
 
-// Let a good access to shared memory go on; leave the launch at any other.
-void look_closer(const void *address, size_t bytes, char access, void *instruction) {
+// Where in the kernel, and up to where its frame reaches.
+struct Place {
+    void *instruction, *frame;
+};
+#define HERE {__builtin_return_address(0), __builtin_frame_address(0)}
+
+void check_range(const void *address, size_t bytes, char access, Place place);
+
+// Let a good access to shared or local memory go on; leave the launch at any other.
+void look_closer(const void *address, size_t bytes, char access, Place place) {
+    if (open_frames((const char *)address, (const char *)place.frame))
+        return check_range(address, bytes, access, place);
     bool unwritten = false;
     if (frames.allow((char *)address, bytes, access == 'w', unwritten)) return;
     standin_report.unwritten = unwritten;
-    fault(access, address, bytes, instruction);
+    fault(access, address, bytes, place.instruction);
 }
 
 // For accesses whose size is not a power of two, and for memcpy and its like.
-void check_range(const void *address, size_t bytes, char access, void *instruction) {
+void check_range(const void *address, size_t bytes, char access, Place place) {
     if (!has_shadow) return;
     const char *p = (const char *)address;
     const char *end = (uintptr_t)p + bytes < (uintptr_t)p ? (const char *)UINTPTR_MAX : p + bytes;
+    calling = place.instruction;  // there may be no shadow to look at
     while (p < end) {
         unsigned char shadow = *shadow_of(p);
         size_t first = (uintptr_t)p % 8, piece = 8 - first;
         if (piece > (size_t)(end - p)) piece = end - p;
         if (shadow > 7)
-            look_closer(p, piece, access, instruction);
+            look_closer(p, piece, access, place);
         else if (shadow && first + piece > shadow) {
             size_t good = shadow > first ? shadow - first : 0;
-            look_closer(p + good, piece - good, access, instruction);
+            look_closer(p + good, piece - good, access, place);
         }
         p += piece;
     }
+    calling = nullptr;
 }
 
 // What the compilers tell of a variable outside all functions when its library is loaded.
@@ -94,45 +107,41 @@ void note_location(const Location &where) {
 }  // namespace
 
 extern "C" {
-#define STANDIN_REPORTS(bytes)                                              \
-    void __asan_report_load##bytes##_noabort(const void *p) {               \
-        look_closer(p, bytes, 'r', __builtin_return_address(0));            \
-    }                                                                       \
-    void __asan_report_store##bytes##_noabort(const void *p) {              \
-        look_closer(p, bytes, 'w', __builtin_return_address(0));            \
-    }
+#define STANDIN_REPORTS(bytes)                                                                          \
+    void __asan_report_load##bytes##_noabort(const void *p) { look_closer(p, bytes, 'r', HERE); }       \
+    void __asan_report_store##bytes##_noabort(const void *p) { look_closer(p, bytes, 'w', HERE); }
 STANDIN_REPORTS(1)
 STANDIN_REPORTS(2)
 STANDIN_REPORTS(4)
 STANDIN_REPORTS(8)
 STANDIN_REPORTS(16)
 void __asan_report_load_n_noabort(const void *p, size_t n) {
-    check_range(p, n, 'r', __builtin_return_address(0));
+    check_range(p, n, 'r', HERE);
 }
 void __asan_report_store_n_noabort(const void *p, size_t n) {
-    check_range(p, n, 'w', __builtin_return_address(0));
+    check_range(p, n, 'w', HERE);
 }
 void __asan_loadN_noabort(const void *p, size_t n) {
-    check_range(p, n, 'r', __builtin_return_address(0));
+    check_range(p, n, 'r', HERE);
 }
 void __asan_storeN_noabort(const void *p, size_t n) {
-    check_range(p, n, 'w', __builtin_return_address(0));
+    check_range(p, n, 'w', HERE);
 }
-#define STANDIN_COPIES(prefix)                                        \
-    void *prefix##memcpy(void *to, const void *from, size_t n) {      \
-        check_range(from, n, 'r', __builtin_return_address(0));       \
-        check_range(to, n, 'w', __builtin_return_address(0));         \
-        return memmove(to, from, n);                                  \
-    }                                                                 \
-    void *prefix##memset(void *to, int value, size_t n) {             \
-        check_range(to, n, 'w', __builtin_return_address(0));         \
-        return memset(to, value, n);                                  \
+#define STANDIN_COPIES(prefix)                                   \
+    void *prefix##memcpy(void *to, const void *from, size_t n) { \
+        check_range(from, n, 'r', HERE);                         \
+        check_range(to, n, 'w', HERE);                           \
+        return memmove(to, from, n);                             \
+    }                                                            \
+    void *prefix##memset(void *to, int value, size_t n) {        \
+        check_range(to, n, 'w', HERE);                           \
+        return memset(to, value, n);                             \
     }
 STANDIN_COPIES(standin_)  // what kernels call
 STANDIN_COPIES(__asan_)   // what Clang makes of the copy of a struct
 void *__asan_memmove(void *to, const void *from, size_t n) {
-    check_range(from, n, 'r', __builtin_return_address(0));
-    check_range(to, n, 'w', __builtin_return_address(0));
+    check_range(from, n, 'r', HERE);
+    check_range(to, n, 'w', HERE);
     return memmove(to, from, n);
 }
 void __asan_handle_no_return() {}
@@ -148,12 +157,10 @@ void __asan_register_globals(const Global *globals, size_t count) {
     if (!has_shadow || !library) return;
     *library = {globals, count, all_globals};
     all_globals = library;
+    open_library(globals);
     for (size_t i = 0; i < count; ++i) {
         char *end = (char *)globals[i].begin + globals[i].size;
         char *past = (char *)globals[i].begin + globals[i].size_with_fence;
-        uintptr_t page = (uintptr_t)shadow_of(end) / page_size() * page_size();
-        if (mprotect((void *)page, (uintptr_t)shadow_of(past) + 1 - page, PROT_READ | PROT_WRITE))
-            continue;
         char *fence = (char *)round_up((uintptr_t)end, 8);
         close_memory(fence, past - fence);
         if ((uintptr_t)end % 8) *shadow_of(end) = (uintptr_t)end % 8;

@@ -2,7 +2,7 @@
 // another, and one for each fiber. Part of runtime.cpp.
 //
 // The compiler fences the local arrays of a function in the shadow (and clears it on return), so an
-// overrun through a pointer is found too.
+// overrun through a pointer is found too. All else of a stack is closed until its own thread comes there.
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,20 +25,23 @@ char *stacks_ready;  // up to here there is memory
 
 char *stack_of(unsigned fiber) { return stacks.begin + PLAIN_STACK + fiber * STACK; }
 
+// Stacks are a power of two apart: without a shift their tops would share few cache lines.
+size_t shift_of(unsigned fiber) { return fiber % 64 * 256; }
+
+struct Stack {
+    char *begin, *top;
+};
+Stack own_stack();  // of the thread that runs; fiber_state.h
+
 // Make sure of the stacks of so many fibers and of the plain one.
 bool reserve_stacks(unsigned fibers) {
     if (!stacks.begin) {
         if (!stacks.reserve(STACKS)) return false;
         stacks_ready = stacks.begin;
-        // Unlike an arena's, this shadow is open: the compiler closes what it wants closed.
-        if (has_shadow && mmap(shadow_of(stacks.begin), STACKS / 8, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-                               0) == MAP_FAILED)
-            return false;
     }
     char *end = stack_of(fibers);
     if (end <= stacks_ready) return true;
-    if (end > stacks.end ||
+    if (!stacks.make_ready(end) ||
         mprotect(stacks_ready, end - stacks_ready, PROT_READ | PROT_WRITE))
         return false;
     for (char *p = stacks_ready; p < end; p += p == stacks.begin ? PLAIN_STACK : STACK)
@@ -53,10 +56,21 @@ bool is_stack_fence(const char *p) {
     return (offset < PLAIN_STACK ? offset : (offset - PLAIN_STACK) % STACK) < page_size();
 }
 
-// After a launch that was left early: what its functions closed is open again.
-void open_stacks() {
+// After a launch that was left early: what its functions fenced is closed like the rest.
+void close_stacks() {
     if (has_shadow && stacks.begin)
         madvise(shadow_of(stacks.begin), (stacks_ready - stacks.begin) / 8, MADV_DONTNEED);
+}
+
+// The first access to a part of a stack. True if it is in use, between `lowest`, where the frame of the
+// caller ends, and the top of the stack that runs: then it is open from now on, less what is fenced.
+bool open_frames(const char *p, const char *lowest) {
+    if (!has_shadow || p < lowest || !stacks.holds(p) || *shadow_of(p) != CLOSED) return false;
+    const char *top = own_stack().top;
+    if (p >= top) return false;
+    for (unsigned char *s = shadow_of(lowest); s < shadow_of(top); ++s)
+        if (*s == CLOSED) *s = 0;
+    return true;
 }
 
 ucontext_t caller, on_stack;
@@ -81,8 +95,14 @@ void call_on_stack(void (*work)(void *), void *argument) {
 // its left end, as "2 32 16 3 a:7 64 ..." (how many; offset, size, length of the name, name and line).
 bool describe_local(const char *p, const char *verb) {
     if (!has_shadow || !stacks.holds(p)) return false;
-    const char *frame = (const char *)((uintptr_t)p / 8 * 8);
-    while (frame > stacks.begin + page_size() && *shadow_of(frame) != LEFT_OF_FRAME) frame -= 8;
+    // The nearest frame with arrays below the address or, where there is none, above it.
+    Stack own = own_stack();
+    const char *nearest = p < own.begin ? own.begin : p >= own.top ? own.top - 8 : p;
+    const char *frame = nearest = (const char *)((uintptr_t)nearest / 8 * 8);
+    while (frame > own.begin && *shadow_of(frame) != LEFT_OF_FRAME) frame -= 8;
+    if (frame == own.begin)
+        for (frame = nearest; *shadow_of(frame) != LEFT_OF_FRAME; frame += 8)
+            if (frame >= own.top) return false;
     while (*shadow_of(frame - 8) == LEFT_OF_FRAME) frame -= 8;
     const size_t *words = (const size_t *)frame;
     if (words[0] != 0x41B58AB3) return false;

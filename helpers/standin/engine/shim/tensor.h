@@ -97,7 +97,7 @@ inline float standin_dot(const StandinFactor *a, const StandinFactor *b, int cou
 }
 
 template <class T, class Number, int M, int K, int Pack>
-unsigned long long standin_multiply(const StandinWarp &warp, unsigned int lanes, int lane) {
+STANDIN_COMBINE standin_multiply(const StandinWarp &warp, unsigned int lanes, int lane) {
     typedef StandinFragments<T, Number, M, K> Fragments;
     typedef StandinLayout<M, K, Pack> Layout;
     if (lanes != 0xffffffffu)

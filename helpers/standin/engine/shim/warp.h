@@ -12,14 +12,14 @@ inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
     return standin_barrier(STANDIN_BLOCK, !predicate, line) == 0;
 }
 
-inline unsigned long long standin_nothing(const StandinWarp &, unsigned int, int) { return 0; }
+inline STANDIN_COMBINE standin_nothing(const StandinWarp &, unsigned int, int) { return 0; }
 inline void __syncwarp(unsigned int mask = 0xffffffff, int line = __builtin_LINE()) {
     standin_exchange(mask, 0, 0, standin_nothing, line);
 }
 inline unsigned int __activemask(int line = __builtin_LINE()) { return standin_active_lanes(line); }
 
 // argument: the lane to read from. A lane outside the call holds nothing: all bits set, a NaN.
-inline unsigned long long standin_shuffle(const StandinWarp &warp, unsigned int lanes, int lane) {
+inline STANDIN_COMBINE standin_shuffle(const StandinWarp &warp, unsigned int lanes, int lane) {
     int from = warp.argument[lane];
     return lanes >> from & 1 ? warp.value[from] : ~0ull;
 }
@@ -66,7 +66,7 @@ STANDIN_SHUFFLES(unsigned long long)
 STANDIN_SHUFFLES(float)
 STANDIN_SHUFFLES(double)
 
-inline unsigned long long standin_ballot(const StandinWarp &warp, unsigned int lanes, int) {
+inline STANDIN_COMBINE standin_ballot(const StandinWarp &warp, unsigned int lanes, int) {
     unsigned long long bits = 0;
     for (int lane = 0; lane < 32; ++lane)
         if (lanes >> lane & 1 && warp.value[lane]) bits |= 1ull << lane;
@@ -82,13 +82,13 @@ inline int __all_sync(unsigned int mask, int predicate, int line = __builtin_LIN
     return __ballot_sync(mask, !predicate, line) == 0;
 }
 
-inline unsigned long long standin_match(const StandinWarp &warp, unsigned int lanes, int lane) {
+inline STANDIN_COMBINE standin_match(const StandinWarp &warp, unsigned int lanes, int lane) {
     unsigned long long bits = 0;
     for (int other = 0; other < 32; ++other)
         if (lanes >> other & 1 && warp.value[other] == warp.value[lane]) bits |= 1ull << other;
     return bits;
 }
-inline unsigned long long standin_match_all(const StandinWarp &warp, unsigned int lanes, int lane) {
+inline STANDIN_COMBINE standin_match_all(const StandinWarp &warp, unsigned int lanes, int lane) {
     return standin_match(warp, lanes, lane) == lanes ? lanes : 0;
 }
 template <class T>
@@ -109,7 +109,7 @@ inline unsigned int __match_all_sync(unsigned int mask, T value, int *all,
 
 // One integer combined over the lanes of the mask, the same for all of them.
 #define STANDIN_REDUCE(name, type, expression)                                                     \
-    inline unsigned long long standin##name##type(const StandinWarp &warp, unsigned int lanes,     \
+    inline STANDIN_COMBINE standin##name##type(const StandinWarp &warp, unsigned int lanes,     \
                                                   int) {                                           \
         type a = (type)warp.value[__builtin_ctz(lanes)];                                           \
         for (unsigned int rest = lanes & (lanes - 1); rest; rest &= rest - 1) {                    \

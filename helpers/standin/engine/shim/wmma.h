@@ -119,7 +119,7 @@ struct StandinProduct {
     C d;
 };
 template <class T, class A, class B, class C>
-unsigned long long standin_product(const StandinWarp &warp, unsigned int lanes, int lane) {
+STANDIN_COMBINE standin_product(const StandinWarp &warp, unsigned int lanes, int lane) {
     typedef StandinProduct<A, B, C> Product;
     if (lanes != 0xffffffffu)
         standin_fail(STANDIN_DIVERGED, "line %d: wmma needs all 32 lanes of the warp", warp.argument[lane]);

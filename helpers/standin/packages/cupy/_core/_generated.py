@@ -39,7 +39,7 @@ extern "C" void standin_run(ptrdiff_t *words) {{
   carray_record = CArrayRecord();
 {locals}
   standin_user::{name}({arguments});
-  memcpy(words, &carray_record, sizeof carray_record);
+  __builtin_memcpy(words, &carray_record, sizeof carray_record);
 }}
 """
 

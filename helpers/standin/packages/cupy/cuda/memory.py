@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import collections
 import contextlib
+import ctypes
 import functools
 import itertools
 import threading
@@ -221,15 +222,23 @@ class PinnedMemoryPool:
         self._free = 0
 
 
-class PinnedMemoryPointer(bytearray):
-    """Host memory with the buffer protocol, for ``numpy.frombuffer``."""
+class PinnedMemoryPointer(np.ndarray):
+    """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
+
+    def __new__(cls, size: int):
+        allocation = engine_memory.Allocation(size)
+        # Not a view of an array: NumPy would have views of this one refer past it to that array.
+        buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
+        pointer = super().__new__(cls, size, np.uint8, buffer)
+        pointer._allocation = allocation
+        return pointer
 
     @property
     def ptr(self) -> int:
-        return np.frombuffer(self, np.uint8).ctypes.data
+        return self.ctypes.data
 
     def size(self) -> int:
-        return len(self)
+        return self.nbytes
 
 
 _default_pool = MemoryPool()
