@@ -13,8 +13,8 @@
 #include "runtime.h"
 
 StandinReport standin_report;
-// Seconds of the processor that a launch may take: a hundred times what the book's longest does, and as
-// long as one waits for an answer before asking whether there will be any.
+// Seconds of the processor that a launch may take: the book's take a fraction of one, and this is as long
+// as one waits for an answer before asking whether there will be any.
 double standin_time_limit = 30;
 
 namespace {
