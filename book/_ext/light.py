@@ -18,8 +18,8 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 from sphinx.util.fileutil import copy_asset
 
-ICON_MATHJAX_SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*mathjax/book\.js[^"]*"></script>')
-SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"></script>')
+MATHJAX_SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*mathjax/book\.js[^"]*"></script>')
+ICON_SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"></script>')
 SEARCH_SCRIPT = re.compile(
     r'\s*<script[^>]*src="[^"]*/?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
 )
