@@ -18,6 +18,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 from sphinx.util.fileutil import copy_asset
 
+MATHJAX_SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*mathjax/book\.js[^"]*"></script>')
 ICON_SCRIPT = re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"></script>')
 SEARCH_SCRIPT = re.compile(
     r'\s*<script[^>]*src="[^"]*/?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
@@ -42,6 +43,8 @@ def lighten(app):
 def slim(page, context):
     """Return the HTML of a page less the scripts that it does not need."""
     page = ICON_SCRIPT.sub("", page)
+    if 'class="math' not in page:  # Sphinx also gives it to the page whose contents lead to some
+        page = MATHJAX_SCRIPT.sub("", page)
     if context.get("pagename") != "search":
         page = SEARCH_SCRIPT.sub("", page)
     return SCRIPT.sub(
