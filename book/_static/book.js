@@ -21,18 +21,21 @@ window.addEventListener("load", () => {
   });
 });
 
-// A table wider than the page scrolls in its own box. The keyboard can scroll what it can reach.
-// All sizes are read before anything is changed, so that the page is laid out once.
-for (const event of ["load", "resize"]) {
-  window.addEventListener(event, () => {
-    const tables = [...document.querySelectorAll(".bd-article table")];
-    const wide = tables.map((table) => table.scrollWidth > table.clientWidth);
-    tables.forEach((table, k) => {
-      if (wide[k]) table.tabIndex = 0;
-      else table.removeAttribute("tabindex");
-    });
+// A table or a formula wider than the page scrolls in its own box. The keyboard can scroll what it can
+// reach. All sizes are read before anything is changed, so that the page is laid out once.
+function reachWideBoxes() {
+  const boxes = [...document.querySelectorAll(".bd-article :is(table, mjx-container[display])")];
+  const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  boxes.forEach((box, k) => {
+    if (wide[k]) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
   });
 }
+window.addEventListener("resize", reachWideBoxes);
+window.addEventListener("load", () => {
+  reachWideBoxes();
+  window.MathJax?.startup?.promise?.then(reachWideBoxes); // formulas are set after the page has come
+});
 
 // One stop of the tab key for all copy buttons; arrow keys go from one to the next.
 window.addEventListener("load", () => {

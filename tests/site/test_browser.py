@@ -34,6 +34,9 @@ def test_page(site, reader, name, size):
     assert theme == SIZES[size]["color_scheme"]
     if width > SIZES[size]["viewport"]["width"]:
         problems.append(f"{width} pixels wide")
+    page.evaluate(
+        "Promise.allSettled([...document.images].map(i => ((i.loading = 'eager'), i.decode())))"
+    )
     problems += page.evaluate(
         "[...document.images].filter(i => i.checkVisibility() && !(i.complete && i.naturalWidth))"
         ".map(i => 'picture not shown: ' + i.src)"
