@@ -16,16 +16,29 @@ import helpers.standin
 from helpers.standin.engine import KernelError, compiler
 
 exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
-LOOP = """extern "C" __global__ void loop(float *x, long long n) {
+LOOP = """extern "C" __global__ void loop(volatile float *x, long long n) {
     for (long long i = 0; i != n; ++i) x[0] += i;
 }"""
+
+# Ctrl-C once the loop runs, also where the tests themselves were started without it.
+PRESS = """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def press():
+    seen = ctypes.c_float.from_address(x.data.ptr)
+    while not seen.value:
+        time.sleep(0.01)
+    signal.pthread_kill(MAIN, signal.SIGINT)
+"""
 
 
 def run(program):
     """Run a program in a process of its own; what it printed."""
-    start = "import signal, threading, time\nimport helpers.standin\nhelpers.standin.install()\n"
+    start = "import ctypes, signal, threading, time\nimport helpers.standin\n"
+    start += "helpers.standin.install()\n"
     start += f"import cupy as cp\nloop = cp.RawKernel({LOOP!r}, 'loop')\nx = cp.zeros(1, 'f4')\n"
     start += "loop((1,), (1,), (x, 1))\nMAIN = threading.main_thread().ident\nprint('begins')\n"
+    start += PRESS
     environment = {**os.environ, "CUPY_STANDIN": "always"}
     command = [sys.executable, "-c", start + program]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=100)
@@ -131,7 +144,7 @@ def work():
     except RuntimeError as error:
         print(error)
 
-threading.Timer(0.5, signal.pthread_kill, [MAIN, signal.SIGINT]).start()
+threading.Thread(target=press, daemon=True).start()
 thread = threading.Thread(target=work)
 try:
     if {where!r} == "main":
@@ -153,7 +166,7 @@ loop((1,), (1,), (x, 1))
 def test_a_handler_of_the_program_hears_of_the_interrupt():
     printed = run("""
 signal.signal(signal.SIGINT, lambda *_: print("heard"))
-threading.Timer(0.5, signal.pthread_kill, [MAIN, signal.SIGINT]).start()
+threading.Thread(target=press, daemon=True).start()
 try:
     loop((1,), (1,), (x, -1))
 except RuntimeError as error:

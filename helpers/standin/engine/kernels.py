@@ -193,9 +193,7 @@ def _finish(
     if not code:
         return
     if code == _INTERRUPTED:
-        signal.raise_signal(
-            signal.SIGINT
-        )  # for the program's handler: KeyboardInterrupt, as a rule
+        signal.raise_signal(signal.SIGINT)  # the program's handler: KeyboardInterrupt, as a rule
         raise KernelError(f"kernel '{name}': interrupted")
     report = _Report.in_dll(library, "standin_report")
     where = f"kernel '{name}'"
