@@ -89,7 +89,7 @@ def test_theme_button(reader):
 
 def test_glossary_tooltip(reader):
     page = reader().open(PAGES[0])
-    link = page.locator("a.glossary-link").first
+    link = page.locator("a.glossary-link:visible").first
     link.hover()
     page.wait_for_selector(".tooltip.show")
     page.mouse.move(0, 0)

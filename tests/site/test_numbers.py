@@ -60,7 +60,7 @@ def test_a_chapter_named_is_a_link_and_one_unwritten_is_text(site, reader, name)
     wanted = Counter(n for n in named if n in NUMBERS and NUMBERS[n] != name)
     page = reader().open(f"{name}.html")
     links = page.eval_on_selector_all(
-        "a.chapter-link", "all => all.map(a => [a.innerText, a.getAttribute('href')])"
+        "a.chapter-link", "all => all.map(a => [a.textContent, a.getAttribute('href')])"
     )
     for text, target in links:
         assert target.endswith(f"{NUMBERS[text[-2:]].split('/')[1]}.html"), text
