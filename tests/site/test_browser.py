@@ -88,7 +88,7 @@ def test_theme_button(reader):
 
 
 def test_glossary_tooltip(reader):
-    page = reader().open(PAGES[0])
+    page = reader().open(f"{CHAPTERS[0]}.html")
     link = page.locator("a.glossary-link:visible").first
     link.hover()
     page.wait_for_selector(".tooltip.show")
