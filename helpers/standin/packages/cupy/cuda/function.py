@@ -97,11 +97,13 @@ class Function:
 
     def _wrong_count(self, given: int) -> TypeError:
         wanted = len(self._checkers)
+        gpu = "the driver would ignore the rest"
+        if given < wanted:
+            gpu = "the driver would read past the end of the list, and Python may just end"
         return TypeError(
             f"kernel '{self.name}' takes {wanted} argument{'s' * (wanted != 1)} "
             f"({', '.join(c.type for c in self._checkers)}) but {given} "
-            f"{'was' if given == 1 else 'were'} given. CuPy does not check this, and on a GPU "
-            "the kernel would read garbage"
+            f"{'was' if given == 1 else 'were'} given. CuPy does not check this: on a GPU {gpu}"
         )
 
     def _check_launch(self, grid, block, shared_mem) -> None:
