@@ -2,10 +2,15 @@
 // Only CUDA's own overloads exist: atomicAdd on a long long, say, is refused as NVRTC refuses it.
 #pragma once
 
+#ifndef STANDIN_XRAY
+#define STANDIN_ATOMIC_LOAD(p) *p
+#define STANDIN_ATOMIC_STORE(p, value) *p = value
+#endif
+
 #define STANDIN_ATOMIC(name, type, expression)                                    \
     inline type name(type *address, type value) {                                 \
-        type old = *address;                                                      \
-        *address = expression;                                                    \
+        type old = STANDIN_ATOMIC_LOAD(address);                                  \
+        STANDIN_ATOMIC_STORE(address, expression);                                \
         return old;                                                               \
     }                                                                             \
     inline type name##_block(type *a, type value) { return name(a, value); }      \
@@ -34,8 +39,8 @@ STANDIN_ATOMICS(STANDIN_ATOMIC, atomicXor, (old ^ value))
 
 #define STANDIN_CAS(name, type, unused)                                                   \
     inline type name(type *address, type compare, type value) {                           \
-        type old = *address;                                                              \
-        if (old == compare) *address = value;                                             \
+        type old = STANDIN_ATOMIC_LOAD(address);                                          \
+        if (old == compare) STANDIN_ATOMIC_STORE(address, value);                         \
         return old;                                                                       \
     }                                                                                     \
     inline type name##_block(type *a, type c, type v) { return name(a, c, v); }           \

@@ -2,6 +2,9 @@
 // grid is run.
 #pragma once
 #include "runtime.h"
+#ifdef STANDIN_XRAY
+#include "xray_hooks.h"
+#endif
 
 #include "language.h"
 #include "mathematics.h"

@@ -95,7 +95,11 @@ inline void __brkpt() {}
 
 // Memory as one thread at a time sees it: always up to date. A fence is a place where threads that
 // wait for each other pass, so it lets the others run.
+#ifndef STANDIN_XRAY
 inline void __threadfence() { standin_spin(); }
+#else
+inline void __threadfence() { standin_xray_fence(); }
+#endif
 inline void __threadfence_block() {}
 inline void __threadfence_system() { standin_spin(); }
 inline void __nanosleep(unsigned int) { standin_spin(); }

@@ -88,16 +88,16 @@ struct StandinEntry<F, Fibers> {
     typedef typename StandinCount<sizeof...(A)>::type Indices;
 
     template <int... I>
-    static inline __attribute__((always_inline)) void unpack(void (*function)(A...), void **arguments,
+    static inline __attribute__((always_inline)) STANDIN_UNSEEN void unpack(void (*function)(A...), void **arguments,
                                                              StandinIndices<I...>) {
         function(*(typename StandinPlain<A>::type *)arguments[I]...);
     }
 
-    static void call(void **arguments) { unpack(F, arguments, Indices()); }
+    STANDIN_UNSEEN static void call(void **arguments) { unpack(F, arguments, Indices()); }
 
-    static void loop(void **arguments) { unpack(threads, arguments, Indices()); }
+    STANDIN_UNSEEN static void loop(void **arguments) { unpack(threads, arguments, Indices()); }
 
-    static void threads(A... a) {
+    STANDIN_UNSEEN static void threads(A... a) {
         const dim3 size = standin_here.block_size;
         const bool back = standin_here.backwards;
         const uint3 last = {size.x - 1, size.y - 1, size.z - 1};

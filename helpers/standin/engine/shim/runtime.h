@@ -34,7 +34,13 @@ struct StandinWarp {
     unsigned int waiting, alive;  // bit i: lane i
 };
 // What kernels are compiled with may look where a thread itself may not.
+#ifdef STANDIN_XRAY
+#define STANDIN_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#define STANDIN_UNCHECKED STANDIN_UNSEEN
+#else
+#define STANDIN_UNSEEN  // what runs a kernel's threads and is no part of it
 #define STANDIN_UNCHECKED __attribute__((no_sanitize("kernel-address")))
+#endif
 #define STANDIN_COMBINE STANDIN_UNCHECKED unsigned long long
 typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned int lanes, int lane);
 

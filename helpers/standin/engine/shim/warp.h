@@ -14,7 +14,11 @@ inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
 
 inline STANDIN_COMBINE standin_nothing(const StandinWarp &, unsigned int, int) { return 0; }
 inline void __syncwarp(unsigned int mask = 0xffffffff, int line = __builtin_LINE()) {
+#ifdef STANDIN_XRAY
+    standin_xray_syncwarp(mask, line);
+#else
     standin_exchange(mask, 0, 0, standin_nothing, line);
+#endif
 }
 inline unsigned int __activemask(int line = __builtin_LINE()) { return standin_active_lanes(line); }
 

@@ -1,0 +1,109 @@
+// What is known of a launch while it is x-rayed. Part of xray.cpp.
+#pragma once
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#define STANDIN_XRAY 1
+#include "runtime.h"
+
+// VLOAD and VSTORE are of volatile memory; a MARK is the beginning of a stretch without branches.
+enum Kind : uint8_t { LOAD, STORE, ATOMIC, VLOAD, VSTORE, MARK };
+
+// One thing that a thread did. Of several lanes' next events, that with the smallest key is earliest:
+// deep calls first, then places in the order of assembly.py.
+struct Event {
+    uint32_t key;  // (255 - depth of calls) << 24 | place
+    uint8_t kind, size;
+    uint16_t space;
+    uint64_t address;  // for shared memory from the variable's start
+};
+
+struct Thread {
+    std::vector<Event> log;  // since the block's last barrier
+    uint32_t depth = 0;      // of calls
+    // How many barriers of the block, of the grid and of the warp it has passed; 1 + the first at its
+    // last fence.
+    uint32_t barriers = 0, grid_barriers = 0, epoch = 1, fence = 0;
+    uint32_t know[32] = {}, left[32] = {};  // which epochs of the warp's lanes are behind it
+};
+
+// Who touched an element.
+struct Who {
+    uint32_t block, barriers, grid_barriers, epoch;
+    uint16_t thread, place;
+    uint8_t bytes, atomic, valid, kind;  // bytes: bit i for the element's byte i
+};
+struct Cell {
+    Who writer, readers[2];
+};
+
+// A piece of memory with a name: a variable in shared memory, or an array.
+struct Space {
+    StandinSlot *slot = nullptr;  // of a shared variable; null for the dynamic one and for arrays
+    bool shared = false, constant = false;
+    uintptr_t base = 0;
+    size_t size = 0, granule = 4;  // bytes; a cell tells of granule bytes
+    size_t first_cell = 0;         // of a shared variable, in its block's cells
+    Cell *cells = nullptr;         // of an array that may be written
+};
+
+// All requests of one kind at one place to one space. Python reads it (launch.py).
+struct Stat {
+    int32_t place, space, kind, size;
+    int64_t requests, lanes, bytes;
+    int64_t sectors, ideal_sectors;  // 32 bytes each
+    int64_t passes, ideal_passes;    // of shared memory, or of L1 for a global load
+    int64_t turns;                   // of an atomic function: the most lanes at one address, summed
+    int64_t worst;                   // the cost of the request below
+    uint32_t mask, block, warp, thread;
+    uint64_t address[32];
+};
+
+enum RaceType : int32_t { RACE, UNWRITTEN };
+struct Race {
+    int32_t place[2], kind[2];
+    int32_t space, type, same_value;  // same_value: as far as is known all wrote what was there
+    uint32_t block[2], thread[2];
+    int64_t offset, count;
+};
+
+const int MOST_LOOPS = 64, MOST_NESTED = 12, MOST_DEPTH = 8;
+struct Chain {  // the loops around a place, outermost first
+    int count = 0;
+    uint8_t loop[MOST_NESTED];
+};
+
+namespace {
+
+bool on;        // a launch is being x-rayed
+bool resident;  // all blocks run at once
+bool in_turn;   // the threads of a block run one after another, in a loop
+bool fenced;    // somebody used a fence
+dim3 grid_size;
+unsigned threads, warps, blocks;
+void (*plain_call)(void **), (*plain_loop)(void **);
+std::vector<uint8_t> sampled;  // by block
+std::vector<Space> spaces;
+std::vector<Thread> lanes;  // [slot * threads + index]; there is one slot, or one for each block
+std::vector<std::vector<Cell>> shared_cells;
+size_t shared_cell_count;
+std::vector<uint32_t> merged;       // by slot: the barrier up to which logs have been counted
+std::vector<uint16_t> last_space;   // by place, a guess
+std::vector<Chain> chain;           // by place
+uint32_t loop_first[MOST_LOOPS], loop_last[MOST_LOOPS];
+std::vector<Stat> stats;
+std::vector<Race> races;
+std::vector<int64_t> splits, passages;  // by place: how often a warp split behind it, and passed it
+std::unordered_map<uint64_t, int> stat_at, race_at;
+int64_t event_count;
+
+// The thread that runs.
+Thread *self;
+uint32_t current_block, current_index;
+uint3 current_position;
+
+}  // namespace
