@@ -1,0 +1,130 @@
+"""Compile a kernel so that it tells of every access to memory, and load what listens."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import pickle
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers.standin.engine import compiler
+from helpers.standin.engine.errors import CompileError
+from helpers.standin.xray import assembly, graph
+
+HERE = Path(__file__).parent
+NO_COMPILER = (
+    "The x-ray needs g++ (GCC 10 or newer) on a 64-bit Intel or AMD processor, and found {found}. On "
+    "Debian, Ubuntu or Colab: `apt-get install g++`; $CXX names a compiler that is not on the PATH."
+)
+# -fsanitize=thread calls us before each access, and -fsanitize-coverage where code branches; the
+# library that usually answers is not linked. -fno-tree-sra: the copy of a float4 stays one access.
+# The rest keeps branches where the source has them.
+FLAGS = (
+    "-g1 -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-distinguish-volatile=1 "
+    "-fno-tree-sra -fno-reorder-blocks -finline-small-functions -finline-functions "
+    "-fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion -DSTANDIN_XRAY"
+).split()
+
+
+@dataclass
+class Library:
+    """A kernel's library (``loaded``) with the places and loops of its code."""
+
+    loaded: ctypes.CDLL
+    places: list[assembly.Place]
+    loops: list[tuple[int, int]]
+
+
+def check_compiler() -> None:
+    """RuntimeError, saying what to install, where the x-ray cannot compile."""
+    try:
+        found = compiler.find_compiler()
+    except RuntimeError:
+        raise RuntimeError(NO_COMPILER.format(found="no C++ compiler")) from None
+    if found.family != "gcc" or platform.machine() not in ("x86_64", "AMD64"):
+        what = f"{found.family} ({found.command[0]}) on {platform.machine()}"
+        raise RuntimeError(NO_COMPILER.format(found=what))
+
+
+def can_compile() -> bool:
+    """Whether there is a compiler that the x-ray can use."""
+    try:
+        check_compiler()
+    except RuntimeError:
+        return False
+    return True
+
+
+@functools.cache
+def _text() -> str:
+    """All that the libraries are made from besides the engine."""
+    files = [*sorted((HERE / "cpp").iterdir()), *(Path(m.__file__) for m in (assembly, graph))]
+    parts = b"\0".join(path.read_bytes() for path in [*files, Path(__file__)])
+    return hashlib.sha256(parts).hexdigest()
+
+
+@functools.cache
+def listener() -> ctypes.CDLL:
+    """The library that kernels call (cpp/xray.cpp), built on first use."""
+    compiler.runtime()
+    flags = [*compiler._flags(), *compiler.LINK, "-std=c++17", f"-I{compiler.SHIM}"]
+    path = compiler.cache_folder() / f"xray-{compiler._key(*flags, _text())}.so"
+    if not path.exists():
+        if message := compiler._make(path, [*flags, str(HERE / "cpp" / "xray.cpp")]):
+            raise RuntimeError(f"the x-ray does not compile:\n{message}")
+    return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+def build(source: str, *, options: tuple[str, ...] = (), name: str = "kernel") -> Library:
+    """Compile and load what ``compiler.build`` would, to be x-rayed.
+
+    Raises:
+        CompileError: the source is rejected.
+        RuntimeError: there is no compiler that can do it.
+    """
+    check_compiler()
+    with compiler._lock:
+        listener()  # first: the library needs it
+        parsed = compiler.parse_options(tuple(options))
+        text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
+        flags = [*compiler._flags(), compiler.UNINITIALISED, *FLAGS, *parsed.arguments]
+        if compiler.find_compiler().major < 12:
+            flags.remove(compiler.UNINITIALISED)
+        path = compiler.cache_folder() / f"xray-{compiler._key(*flags, text, _text())}.so"
+        known = path.with_suffix(".places")
+        if not path.exists() or not known.exists():
+            _compile(path, known, flags, text, name)
+        places, loops = pickle.loads(known.read_bytes())
+        return Library(ctypes.CDLL(str(path)), places, loops)
+
+
+def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) -> None:
+    raw, annotated = path.with_suffix(".raw.s"), path.with_suffix(".s")
+    shim = [f"-I{compiler.SHIM}", "-include", str(compiler.SHIM / "cuda.h"), "-S", "-x", "c++"]
+    if message := compiler._make(raw, [*flags, *shim], text):
+        raise CompileError(compiler.readable(message, name))
+    code = assembly.annotate(raw.read_text(), (f"{name}.cu", "generated code"))
+    annotated.write_text(code.text)
+    known.write_bytes(pickle.dumps((code.places, code.loops)))
+    # Without -fsanitize=thread, or its own library would come along.
+    if message := compiler._make(path, [*compiler.LINK, str(annotated)]):
+        raise RuntimeError(f"the x-ray's code does not assemble:\n{message}")
+    raw.unlink()
+    annotated.unlink()
+
+
+def lines_of(source: str) -> dict[tuple[str, int], str]:
+    """The text of every line by (file, line), as the ``#line`` directives of ``source`` count."""
+    known: dict[tuple[str, int], str] = {}
+    file, number = "", 0
+    for text in source.split("\n"):
+        number += 1
+        if found := re.match(r'\s*#\s*line\s+(\d+)\s+"([^"]*)"', text):
+            file, number = found[2], int(found[1]) - 1
+        elif text.strip():
+            known.setdefault((file, number), text)
+    return known
