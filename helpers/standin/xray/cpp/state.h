@@ -41,6 +41,8 @@ struct Cell {
     Who writer, readers[2];
 };
 
+enum Touch : uint8_t { READ_FIRST = 1, WRITTEN = 2 };
+
 // A piece of memory with a name: a variable in shared memory, or an array.
 struct Space {
     StandinSlot *slot = nullptr;  // of a shared variable; null for the dynamic one and for arrays
@@ -49,6 +51,9 @@ struct Space {
     size_t size = 0, granule = 4;  // bytes; a cell tells of granule bytes
     size_t first_cell = 0;         // of a shared variable, in its block's cells
     Cell *cells = nullptr;         // of an array that may be written
+    uint8_t *touched = nullptr;    // of an array: a Touch for each of its sectors
+
+    size_t sector(uintptr_t address) const { return address / 32 - base / 32; }
 };
 
 // All requests of one kind at one place to one space. Python reads it (launch.py).
@@ -99,7 +104,7 @@ std::vector<Stat> stats;
 std::vector<Race> races;
 std::vector<int64_t> splits, passages;  // by place: how often a warp split behind it, and passed it
 std::unordered_map<uint64_t, int> stat_at, race_at;
-int64_t event_count;
+int64_t event_count, sectors_read, sectors_written;
 
 // The thread that runs.
 Thread *self;

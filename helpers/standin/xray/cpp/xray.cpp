@@ -64,7 +64,14 @@ inline void access(const volatile void *p, unsigned size, Kind kind, unsigned pl
     if (space.shared) {
         Cell *cells = shared_cells[resident ? current_block : 0].data() + space.first_cell;
         check_race(cells, k, offset, (char *)p, size, kind, place);
-    } else if (!space.constant) {
+        return;
+    }
+    for (size_t s = space.sector(a); s <= space.sector(a + size - 1); ++s) {
+        uint8_t &touched = space.touched[s];
+        if (kind != STORE && kind != VSTORE && !(touched & WRITTEN)) touched |= READ_FIRST;
+        if (kind != LOAD && kind != VLOAD) touched |= WRITTEN;
+    }
+    if (space.cells) {
         if (fenced && kind >= ATOMIC) synchronise(a);
         check_race(space.cells, k, offset, (char *)p, size, kind, place);
     }
@@ -219,6 +226,8 @@ void xray_begin(const StandinKernel *kernel, StandinKernel *gate, size_t dynamic
         Space s;
         s.base = arrays[i].base, s.size = arrays[i].size;
         s.granule = arrays[i].granule, s.constant = arrays[i].constant;
+        s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
+        if (!s.touched) abort();
         if (!s.constant) s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
         spaces.push_back(s);
     }
@@ -248,7 +257,15 @@ void xray_end(int complete) {
             merge_block(0, current_block);
     }
     on = false;
-    for (Space &s : spaces) free(s.cells), s.cells = nullptr;
+    sectors_read = sectors_written = 0;
+    for (Space &s : spaces) {
+        for (size_t i = 0; s.touched && i < s.size / 32 + 3; ++i) {
+            sectors_read += (s.touched[i] & READ_FIRST) != 0;
+            sectors_written += (s.touched[i] & WRITTEN) != 0;
+        }
+        free(s.cells), free(s.touched);
+        s.cells = nullptr, s.touched = nullptr;
+    }
     lanes = {};
     shared_cells = {};
 }
@@ -264,4 +281,6 @@ const Race *xray_races(int *count) {
 const int64_t *xray_splits() { return splits.data(); }
 const int64_t *xray_passages() { return passages.data(); }
 int64_t xray_events() { return event_count; }
+int64_t xray_sectors_read() { return sectors_read; }
+int64_t xray_sectors_written() { return sectors_written; }
 }

@@ -1,0 +1,150 @@
+"""From places and spaces to lines and arrays: the XRay of a launch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from helpers.standin.xray.launch import Seen, Space
+from helpers.standin.xray.result import BANKS, SECTOR, Access, Branch, Race, Toucher, XRay
+from helpers.standin.xray.source import access_text
+
+_KINDS = ("load", "store", "atomic", "load", "store")
+_SUMMED = "requests lanes bytes sectors ideal_sectors passes ideal_passes turns".split()
+
+
+def report(
+    seen: Seen,
+    kernel: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    lines: Mapping[tuple[str, int], str],
+    translated: Mapping[tuple[str, int], str],
+) -> XRay:
+    """Say what ``seen`` means.
+
+    Args:
+        lines: the reader's text by (file, line), counted from 1.
+        translated: the same of what was compiled, where columns count.
+    """
+    reporter = _Reporter(seen, grid, block, lines, translated)
+    count = math.prod(grid)
+    looked = count if seen.sample is None else len(seen.sample)
+    notes = []
+    if looked < count:
+        notes.append(
+            f"Looked at {looked} of {count:,} blocks, spread over the grid; counts are of these. A "
+            "race between two blocks is seen only if both are among them."
+        )
+    return XRay(
+        kernel=kernel,
+        grid=grid,
+        block=block,
+        blocks=looked,
+        grid_blocks=count,
+        accesses=reporter.accesses(),
+        branches=reporter.branches(),
+        races=reporter.races(),
+        unavoidable_read=SECTOR * seen.sectors_read,
+        unavoidable_written=SECTOR * seen.sectors_written,
+        notes=tuple(notes),
+    )
+
+
+class _Reporter:
+    def __init__(self, seen: Seen, grid, block, lines, translated):
+        self.seen, self.grid, self.block = seen, grid, block
+        self.lines, self.translated = lines, translated
+
+    def _code(self, place) -> str:
+        return self.lines.get((place.file, place.line), "").strip()
+
+    def _text(self, place) -> str:
+        line = self.translated.get((place.file, place.line), "")
+        return access_text(line, place.column) if line else ""
+
+    def _position(self, number: int, size: tuple[int, int, int]) -> tuple[int, int, int]:
+        return number % size[0], number // size[0] % size[1], number // size[0] // size[1]
+
+    def accesses(self) -> tuple[Access, ...]:
+        rows: dict[tuple, list] = {}
+        for stat in self.seen.stats:  # a template in several copies has several places on one line
+            place, space = self.seen.places[stat.place], self.seen.spaces[stat.space]
+            kind = _KINDS[stat.kind]
+            key = (place.file, place.line, place.column, space.name, kind, stat.size, space.shared)
+            rows.setdefault(key, []).append(stat)
+        found = [self._access(stats) for stats in rows.values()]
+        return tuple(sorted(found, key=lambda a: (a.file, a.line, a.column, a.kind, a.array)))
+
+    def _access(self, stats: list) -> Access:
+        worst = max(stats, key=lambda s: s.worst)
+        place, space = self.seen.places[worst.place], self.seen.spaces[worst.space]
+        first = 0 if space.shared else space.base + space.origin
+        return Access(
+            file=place.file,
+            line=place.line,
+            column=place.column,
+            code=self._code(place),
+            text=self._text(place),
+            array=space.name,
+            kind=_KINDS[worst.kind],
+            shared=space.shared,
+            item_bytes=worst.size,
+            **{name: sum(getattr(s, name) for s in stats) for name in _SUMMED},
+            addresses=tuple(
+                worst.address[lane] - first if worst.mask >> lane & 1 else None
+                for lane in range(32)
+            ),
+            phase=first % (4 * BANKS),
+            block=self._position(worst.block, self.grid),
+            warp=worst.warp,
+        )
+
+    def branches(self) -> tuple[Branch, ...]:
+        lines: dict[tuple[str, int], list[int]] = {}
+        for place, splits, passages in zip(
+            self.seen.places, self.seen.splits, self.seen.passages, strict=True
+        ):
+            if splits and place.branch:
+                counts = lines.setdefault((place.file, place.branch), [0, 0])
+                counts[0] += splits
+                counts[1] += passages
+        return tuple(
+            Branch(file, line, self.lines.get((file, line), "").strip(), *counts)
+            for (file, line), counts in sorted(lines.items())
+        )
+
+    def races(self) -> tuple[Race, ...]:
+        found = [self._race(race) for race in self.seen.races]
+        # One line of the source may be several places.
+        unique: dict[tuple, Race] = {}
+        for race in found:
+            key = (race.kind, race.array, race.first.line, race.second.line)
+            key += (race.first.kind, race.second.kind)
+            if key not in unique or (unique[key].harmless and not race.harmless):
+                unique[key] = race
+        return tuple(sorted(unique.values(), key=lambda r: (r.harmless, r.kind, r.second.line)))
+
+    def _race(self, race) -> Race:
+        space: Space = self.seen.spaces[race.space]
+        return Race(
+            kind="unwritten" if race.type else "race",
+            array=space.name,
+            index=(race.offset - space.origin) // space.item_bytes,
+            shared=space.shared,
+            first=self._toucher(race, 0),
+            second=self._toucher(race, 1),
+            harmless=bool(race.same_value),
+            count=race.count,
+        )
+
+    def _toucher(self, race, side: int) -> Toucher:
+        place = self.seen.places[race.place[side]]
+        return Toucher(
+            kind=_KINDS[race.kind[side]],
+            line=place.line,
+            code=self._code(place),
+            text=self._text(place),
+            block=self._position(race.block[side], self.grid),
+            thread=self._position(race.thread[side], self.block),
+        )

@@ -1,0 +1,148 @@
+"""What an x-ray found, by line of the reader's source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SECTOR = 32  # bytes that global memory moves at least
+BANKS = 32
+
+
+@dataclass(frozen=True)
+class Access:
+    """What one access of the source did, summed over all warps that were looked at.
+
+    ``line`` counts from 1 in ``file``; ``code`` is that line, ``text`` the access in it, ``array``
+    what it touches, ``kind`` is load, store or atomic, ``shared`` is True for shared memory.
+    ``requests`` of warps had ``lanes`` active lanes in all, which asked for ``bytes`` bytes.
+    ``sectors`` of 32 bytes moved, ``ideal_sectors`` would have held what was asked. ``passes`` are
+    those of shared memory or, for a global load, of L1; ``ideal_passes`` without conflicts.
+    ``turns`` are of an atomic function: lanes at one address wait for each other. ``addresses``
+    are of the costliest request: by lane, in bytes from the array's start, None where the lane had
+    no part; ``block`` and ``warp`` say whose it was.
+    """
+
+    file: str
+    line: int
+    column: int
+    code: str
+    text: str
+    array: str
+    kind: str
+    shared: bool
+    item_bytes: int
+    requests: int
+    lanes: int
+    bytes: int
+    sectors: int
+    ideal_sectors: int
+    passes: int
+    ideal_passes: int
+    turns: int
+    addresses: tuple[int | None, ...]
+    phase: int  # bytes from the sector's or bank's start to the array's
+    block: tuple[int, int, int]
+    warp: int
+
+    @property
+    def used(self) -> float | None:
+        """Share of the moved bytes that were asked for, 0 to 1; None for shared memory."""
+        return min(1.0, self.ideal_sectors / self.sectors) if self.sectors else None
+
+    @property
+    def ways(self) -> float | None:
+        """Passes for one that would do, on average; None where there are no passes."""
+        return self.passes / self.ideal_passes if self.ideal_passes else None
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A condition in ``line`` at which ``splits`` of ``passages`` warps went different ways."""
+
+    file: str
+    line: int
+    code: str
+    splits: int
+    passages: int
+
+
+@dataclass(frozen=True)
+class Toucher:
+    """One side of a race: a ``kind`` of access, in which line, by which thread of which block."""
+
+    kind: str
+    line: int
+    code: str
+    text: str
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        verb = {"load": "reads", "store": "writes"}.get(self.kind, "changes by an atomic function")
+        who = f"thread {self.thread} of block {self.block}"
+        return f"{who} {verb} it in line {self.line} (`{self.code}`)"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two threads at element ``index`` of ``array`` in no certain order, at least one writing.
+
+    ``kind`` is "race" or, for shared memory that is read and was never written, "unwritten".
+    ``count``: how often it was seen. ``harmless``: every write left what was there already.
+    """
+
+    kind: str
+    array: str
+    index: int
+    shared: bool
+    first: Toucher
+    second: Toucher
+    harmless: bool
+    count: int
+
+    def __str__(self) -> str:
+        place = f"{self.array}[{self.index}]"
+        if self.kind == "unwritten":
+            return f"{place} is read before anybody has written it: {self.second}"
+        between = "no barrier lies between"
+        if self.first.block != self.second.block:
+            between = "no barrier holds between blocks"
+        remedy = "."
+        if self.harmless:
+            remedy = "; all write the same value, so here it does no harm."
+        elif self.first.kind != "load" and self.second.kind == "atomic":
+            remedy = "; an atomic function orders atomic functions only."
+        return f"a race at {place}: {self.first}, {self.second}, and {between}{remedy}"
+
+
+@dataclass(frozen=True)
+class XRay:
+    """What a launch does with memory. Counts are of the blocks that were looked at.
+
+    ``accesses`` (by line), ``branches`` (those that split warps) and ``races``; ``blocks`` of
+    ``grid_blocks`` blocks were looked at. ``unavoidable_read`` and ``unavoidable_written`` are the
+    bytes that must come from memory and go there even if caches hold all the rest.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    blocks: int
+    grid_blocks: int
+    accesses: tuple[Access, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    races: tuple[Race, ...] = ()
+    unavoidable_read: int = 0
+    unavoidable_written: int = 0
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def total(self, what: str, *, kind: str | None = None, shared: bool = False) -> int:
+        """Sum of a count of ``accesses``, such as "sectors", over one kind (or all of them).
+
+        ``shared`` chooses between shared and global memory.
+        """
+        return sum(
+            getattr(a, what)
+            for a in self.accesses
+            if a.shared == shared and kind in (None, a.kind)
+        )

@@ -1,0 +1,68 @@
+"""Names for what the compiler calls a line and a column."""
+
+from __future__ import annotations
+
+import re
+
+from helpers.standin.engine.source import closing
+
+_FITS = re.compile(r"standin_fits<[^<>]*>\(")
+_NAME = re.compile(r"[A-Za-z_][\w.]*(?:->\w+)*$")
+
+
+def access_text(line: str, column: int) -> str:
+    """The access in a ``line`` of CUDA C whose place the compiler gives as ``column``, from 1.
+
+    For a load that is where its subscript closes, for a store the operator; the whole line where
+    nothing better is found.
+    """
+    at = column - 1
+    if not 0 <= at < len(line):
+        return _plain(line)
+    rest = line[at:]
+    if line[at] == "]":
+        return _plain(_subscripted(line, at))
+    if re.match(r"(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--", rest):
+        before = line[:at].rstrip()
+        if before.endswith("]"):
+            return _plain(_subscripted(before, len(before) - 1))
+        if found := re.search(r"\**\s*[A-Za-z_][\w.]*(?:->\w+)*$", before):
+            return _plain(found[0])
+    start = at
+    while start and re.match(r"\w", line[start - 1]):
+        start -= 1
+    if found := re.match(r"[A-Za-z_]\w*\s*(?:<[\w\s,]*>)?(?=[(\[])", line[start:]):
+        opening = start + found.end()
+        end = closing(line, opening) + 1
+        while end < len(line) and line[end] == "[":
+            end = closing(line, end) + 1
+        return _plain(line[start:end])
+    if found := re.match(r"\*?\s*[A-Za-z_][\w.]*(?:->\w+)*", line[start:]):
+        return _plain(found[0])
+    return _plain(line)
+
+
+def _subscripted(line: str, at: int) -> str:
+    """``name[...]`` or ``name[...][...]`` whose last bracket closes at ``at``."""
+    start = at
+    while start >= 0 and line[start] == "]":
+        depth = 0
+        while start >= 0:
+            depth += (line[start] == "]") - (line[start] == "[")
+            if depth == 0:
+                break
+            start -= 1
+        before = line[: max(start, 0)].rstrip()
+        if not before.endswith("]"):
+            found = _NAME.search(before)
+            return line[found.start() if found else max(start, 0) : at + 1]
+        start = len(before) - 1
+    return line
+
+
+def _plain(text: str) -> str:
+    """Without what was put in for the stand-in."""
+    while found := _FITS.search(text):
+        end = closing(text, found.end() - 1)
+        text = text[: found.start()] + text[found.end() : end] + text[end + 1 :]
+    return text.strip()

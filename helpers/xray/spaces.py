@@ -1,0 +1,56 @@
+"""Which bytes belong to which array of a launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helpers.standin.engine import memory
+from helpers.standin.xray.launch import Space
+
+
+@dataclass(frozen=True)
+class Given:
+    """An array that a kernel was given: its name there, where it begins, its elements' bytes.
+
+    ``end`` is the address behind its last byte, ``constant`` that the kernel may only read it.
+    """
+
+    name: str
+    address: int
+    end: int
+    item_bytes: int
+    constant: bool
+
+
+def spaces(arrays: list[Given]) -> list[Space]:
+    """Spaces that do not overlap: arrays that do are one, with all their names.
+
+    What lies before, between and behind the arrays of one allocation belongs to the array before
+    it, or to the first: a kernel may go there with a pointer.
+    """
+    groups: dict[tuple[int, int], list[list[Given]]] = {}
+    for given in sorted(arrays, key=lambda g: (g.address, g.end)):
+        held = memory.holding(given.address) or (given.address, given.end - given.address)
+        clusters = groups.setdefault(held, [])
+        if clusters and given.address < max(g.end for g in clusters[-1]):
+            clusters[-1].append(given)
+        else:
+            clusters.append([given])
+    found = []
+    for (base, size), clusters in groups.items():
+        starts = [base, *(cluster[0].address for cluster in clusters[1:])]
+        ends = [*starts[1:], base + size]
+        for cluster, start, end in zip(clusters, starts, ends, strict=True):
+            if end <= start:
+                continue
+            found.append(
+                Space(
+                    name=" and ".join(dict.fromkeys(g.name for g in cluster)),
+                    base=start,
+                    size=end - start,
+                    item_bytes=min(g.item_bytes for g in cluster),
+                    origin=cluster[0].address - start,
+                    constant=all(g.constant for g in cluster),
+                )
+            )
+    return found
