@@ -8,8 +8,12 @@ class CompileError(Exception):
 
 
 class KernelError(RuntimeError):
-    """A launch ended early: ``str()`` says where and why; ``line`` of the source, 0 if unknown."""
+    """A launch ended early: ``str()`` says where and why; ``line`` of the source, 0 if unknown.
 
-    def __init__(self, message: str, line: int = 0):
+    ``unwritten``: it read shared memory that no thread of its block had written.
+    """
+
+    def __init__(self, message: str, line: int = 0, unwritten: bool = False):
         super().__init__(message)
         self.line = line
+        self.unwritten = unwritten

@@ -208,7 +208,7 @@ def _finish(
     # Type names as both compilers write them.
     text = re.sub(r"'standin_type_\d+' \(aka ('.*?')\)", r"\1", text).replace(" [", "[")
     what = text or _describe(report, pointers, shared)
-    raise KernelError(f"{where}: {what}", line)
+    raise KernelError(f"{where}: {what}", line, ord(report.unwritten) != 0)
 
 
 def _describe(report: _Report, pointers: Sequence[Pointer], shared) -> str:

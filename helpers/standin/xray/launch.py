@@ -108,6 +108,10 @@ class XRayedKernel:
         """Address and size of a variable of the module, in the x-ray's own copy of it."""
         return self._module.variable(name)
 
+    def parameters(self, entry: str) -> list[kernels.Parameter]:
+        """Of the kernel ``entry``."""
+        return self._module.kernel(entry).parameters
+
     def launch(
         self,
         entry: str,

@@ -55,6 +55,11 @@ class _Reporter:
     def __init__(self, seen: Seen, grid, block, lines, translated):
         self.seen, self.grid, self.block = seen, grid, block
         self.lines, self.translated = lines, translated
+        self.item_bytes = {  # of shared memory as it is accessed
+            number: min(s.size for s in seen.stats if s.space == number)
+            for number in {s.space for s in seen.stats}
+            if seen.spaces[number].shared
+        }
 
     def _code(self, place) -> str:
         return self.lines.get((place.file, place.line), "").strip()
@@ -127,10 +132,11 @@ class _Reporter:
 
     def _race(self, race) -> Race:
         space: Space = self.seen.spaces[race.space]
+        item_bytes = self.item_bytes.get(race.space, space.item_bytes)
         return Race(
             kind="unwritten" if race.type else "race",
             array=space.name,
-            index=(race.offset - space.origin) // space.item_bytes,
+            index=(race.offset - space.origin) // item_bytes,
             shared=space.shared,
             first=self._toucher(race, 0),
             second=self._toucher(race, 1),
