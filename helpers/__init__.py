@@ -17,6 +17,7 @@ from helpers.device import description, logical_devices, on_gpu, pick, recording
 from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
+from helpers.xray import xray  # noqa: E402
 
 __all__ = [
     "Timing",
@@ -38,6 +39,7 @@ __all__ = [
     "recording",
     "show",
     "table",
+    "xray",
 ]
 
 if sys.argv[:1] != ["-m"]:  # `python -m helpers.press.record` prints its own lines only

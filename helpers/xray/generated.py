@@ -100,7 +100,7 @@ def _compile(source: str, options: tuple[str, ...], name: str):
 
 def _with_numbers(source: str) -> str:
     """The generated source with CuPy's headers, and lines of its own that are all different."""
-    lines = ['#include "carray.h"', *source.split("\n")]
+    lines = ['#line 2 "generated code"', '#include "carray.h"', *source.split("\n")]
     for at, line in enumerate(lines):
         if re.match(r'#line 1 "generated code"', line) or (
             re.match(r"#line 1 ", line) and lines[at + 1].startswith("#define REDUCE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def run(job: Job) -> XRay:
     build.check_compiler()
     if job.kind == "raw":
         return _raw(job)
-    return generated.run(job, _arguments(job), functools.partial(_look, job.blocks))
+    return generated.run(job, _arguments(job), functools.partial(_look, job.blocks, lambda sample: None))
 
 
 def _arguments(job: Job) -> list:
@@ -71,7 +71,7 @@ def _compiled(
 
 def _raw(job: Job) -> XRay:
     import cupy
-    from cupy.cuda import function as functions
+    from cupy.cuda.function import _dimensions
 
     spec, options = job.spec, job.options
     kernel = cupy.RawKernel(
@@ -88,27 +88,34 @@ def _raw(job: Job) -> XRay:
     module = cupy._core.raw._module(
         spec["code"], spec["options"], spec["module"], spec["expressions"]
     )
-    _run_plainly(job, kernel, module.find_global)
-
     args = _arguments(job)
     checked = kernel.kernel
-    values = [check(a) for check, a in zip(checked._checkers, args, strict=True)]
-    grid, block = functions._dimensions("grid", grid), functions._dimensions("block", block)
+    if len(args) != len(checked._checkers):
+        raise checked._wrong_count(len(args))
+    values = [checker(a) for checker, a in zip(checked._checkers, args, strict=True)]
+    grid, block = _dimensions("grid", grid), _dimensions("block", block)
+    checked._check_launch(grid, block, shared_mem)
     cooperative = spec["enable_cooperative_groups"]
     if cooperative:
         grid = checked._fit_cooperative(grid, block)
     names = checked._kernel.parameter_names
     arrays = [
-        _given(name, value, check.type.startswith("const "))
-        for name, value, check in zip(names, args, checked._checkers, strict=True)
+        _given(name, value, checker.type.startswith("const "))
+        for name, value, checker in zip(names, args, checked._checkers, strict=True)
         if isinstance(value, cupy.ndarray | cupy.cuda.MemoryPointer)
     ]
     lines = {
         (f"{spec['module']}.cu", number): text
         for number, text in enumerate(spec["code"].split("\n"), 1)
     }
+
+    def check(sample: list[int] | None) -> None:
+        with launch.gated(checked._kernel, grid, sample):
+            _run_plainly(job, kernel, module.find_global)
+
     return _look(
         job.blocks,
+        check,
         spec["name"],
         _compiled(spec["code"], spec["options"], spec["module"], spec["expressions"]),
         grid,
@@ -175,6 +182,7 @@ def _given(name: str, value, constant: bool) -> Given:
 
 def _look(
     blocks: int | None,
+    check: Callable[[list[int] | None], None],
     entry: str,
     compiled: launch.XRayedKernel,
     grid: tuple[int, int, int],
@@ -199,6 +207,7 @@ def _look(
             block,
             values,
             everything,
+            check,
             shared_bytes=shared_bytes,
             cooperative=cooperative,
             blocks=blocks,

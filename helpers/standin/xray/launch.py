@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from helpers.standin.engine import kernels, translate
 from helpers.standin.xray import build
 
 #: Accesses that one x-ray looks at, about: a second on one core. More blocks are sampled.
-MOST_ACCESSES = 50_000_000
+MOST_ACCESSES = 40_000_000
+FEW_BLOCKS = 16  # so many are looked at in any case
 
 
 class _Stat(ctypes.Structure):
@@ -119,6 +121,7 @@ class XRayedKernel:
         block: tuple[int, int, int],
         values: Sequence,
         arrays: Sequence[Space],
+        check: Callable[[list[int] | None], None],
         *,
         shared_bytes: int = 0,
         cooperative: bool = False,
@@ -128,6 +131,8 @@ class XRayedKernel:
 
         Args:
             arrays: every array that the values point to. None may overlap another.
+            check: is called with the numbers of blocks (None: all) before these are run, and should
+                run them in the ordinary way, since an x-rayed kernel has no fences.
             blocks: how many blocks to look at; None: as many as take about a second.
 
         Raises:
@@ -136,18 +141,25 @@ class XRayedKernel:
         kernel = self._module.kernel(entry)
         count = math.prod(grid)
         alone = not (cooperative or self.translation.spins)
-        if blocks is None and count > 2 and alone:
-            first = self._run(kernel, grid, block, values, arrays, shared_bytes, False, [0])
-            blocks = max(2, MOST_ACCESSES // max(1, first.accesses))
-        elif blocks is None:
+
+        def run(sample: list[int] | None) -> Seen:
+            check(sample)
+            return self._run(
+                kernel, grid, block, values, arrays, shared_bytes, cooperative, sample
+            )
+
+        if blocks is None:
             blocks = count
-        sample = None if blocks >= count or not alone else _spread(count, blocks)
-        return self._run(kernel, grid, block, values, arrays, shared_bytes, cooperative, sample)
+            if count > FEW_BLOCKS and alone:
+                with _restored(arrays):
+                    first = run([0])
+                blocks = max(2, MOST_ACCESSES // max(1, first.accesses))
+        return run(None if blocks >= count or not alone else _spread(count, blocks))
 
     def _run(self, kernel, grid, block, values, arrays, shared_bytes, cooperative, sample) -> Seen:
         library = build.listener()
         resident = False
-        if not kernel_loops(kernel):
+        if not _structure(kernel).loop:
             threads = math.prod(grid) * math.prod(block)
             spins = self.translation.spins and threads <= kernels.RESIDENT_LIMIT
             resident = cooperative or spins
@@ -156,18 +168,12 @@ class XRayedKernel:
             *(_GivenSpace(a.base, a.size, _granule(a), a.constant) for a in arrays)
         )
         spans = [place for loop in self.library.loops for place in loop]
-        gate = kernels._Kernel()
-        plain = kernel._address
-        with kernels._lock:
+        with gated(kernel, grid, sample) as plain:
             library.xray_begin(
                 ctypes.c_void_p(plain),
-                ctypes.byref(gate),
                 ctypes.c_size_t(shared_bytes),
-                *grid,
                 math.prod(block),
                 int(resident),
-                (ctypes.c_uint32 * max(1, len(sample or [])))(*(sample or [])),
-                -1 if sample is None else len(sample),
                 len(self.library.places),
                 len(arrays),
                 given,
@@ -175,20 +181,17 @@ class XRayedKernel:
                 (ctypes.c_int32 * max(1, len(spans)))(*spans),
             )
             complete = 0
-            kernel._address = ctypes.addressof(gate)
             try:
                 kernel.launch(grid, block, values, shared_bytes, cooperative)
                 complete = 1
             finally:
-                kernel._address = plain
                 library.xray_end(complete)
             return self._fetch(library, spaces, sample)
 
     def _shared(self, kernel, dynamic: int) -> list[Space]:
         """The shared variables in the order of the module's slots, and the dynamic memory."""
         spaces = []
-        pointer = ctypes.POINTER(kernels._Kernel)
-        slot = ctypes.cast(ctypes.c_void_p(kernel._address), pointer).contents.slots
+        slot = _structure(kernel).slots
         while slot:
             one = slot.contents
             name = self.translation.shared[one.number].name
@@ -224,10 +227,43 @@ class XRayedKernel:
         )
 
 
-def kernel_loops(kernel) -> bool:
-    """Whether the threads of its blocks run one after another."""
-    pointer = ctypes.POINTER(kernels._Kernel)
-    return bool(ctypes.cast(ctypes.c_void_p(kernel._address), pointer).contents.loop)
+@contextlib.contextmanager
+def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] | None):
+    """Inside a ``with`` block the kernel's launches run these blocks only; None: all of them.
+
+    Yields the address of the kernel as it was.
+    """
+    gate, plain = kernels._Kernel(), kernel._address
+    numbers = sample or []
+    with kernels._lock:
+        build.listener().xray_gate(
+            ctypes.c_void_p(plain),
+            ctypes.byref(gate),
+            *grid,
+            (ctypes.c_uint32 * max(1, len(numbers)))(*numbers),
+            -1 if sample is None else len(numbers),
+        )
+        kernel._address = ctypes.addressof(gate)
+        try:
+            yield plain
+        finally:
+            kernel._address = plain
+
+
+@contextlib.contextmanager
+def _restored(arrays: Sequence[Space]):
+    """What the arrays hold is the same behind a ``with`` block as before it."""
+    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if not a.constant]
+    try:
+        yield
+    finally:
+        for array, data in kept:
+            ctypes.memmove(array.base, data, array.size)
+
+
+def _structure(kernel: kernels.Kernel) -> kernels._Kernel:
+    address = ctypes.c_void_p(kernel._address)
+    return ctypes.cast(address, ctypes.POINTER(kernels._Kernel)).contents
 
 
 def _granule(space: Space) -> int:

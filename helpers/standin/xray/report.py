@@ -64,9 +64,9 @@ class _Reporter:
     def _code(self, place) -> str:
         return self.lines.get((place.file, place.line), "").strip()
 
-    def _text(self, place) -> str:
+    def _text(self, place, array: str) -> str:
         line = self.translated.get((place.file, place.line), "")
-        return access_text(line, place.column) if line else ""
+        return access_text(line, place.column, array) if line else ""
 
     def _position(self, number: int, size: tuple[int, int, int]) -> tuple[int, int, int]:
         return number % size[0], number // size[0] % size[1], number // size[0] // size[1]
@@ -90,7 +90,7 @@ class _Reporter:
             line=place.line,
             column=place.column,
             code=self._code(place),
-            text=self._text(place),
+            text=self._text(place, space.name),
             array=space.name,
             kind=_KINDS[worst.kind],
             shared=space.shared,
@@ -124,8 +124,8 @@ class _Reporter:
         # One line of the source may be several places.
         unique: dict[tuple, Race] = {}
         for race in found:
-            key = (race.kind, race.array, race.first.line, race.second.line)
-            key += (race.first.kind, race.second.kind)
+            sides = sorted((t.line, t.text, t.kind) for t in (race.first, race.second))
+            key = (race.kind, race.array, *sides)
             if key not in unique or (unique[key].harmless and not race.harmless):
                 unique[key] = race
         return tuple(sorted(unique.values(), key=lambda r: (r.harmless, r.kind, r.second.line)))
@@ -150,7 +150,7 @@ class _Reporter:
             kind=_KINDS[race.kind[side]],
             line=place.line,
             code=self._code(place),
-            text=self._text(place),
+            text=self._text(place, self.seen.spaces[race.space].name),
             block=self._position(race.block[side], self.grid),
             thread=self._position(race.thread[side], self.block),
         )

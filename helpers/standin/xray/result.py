@@ -136,6 +136,26 @@ class XRay:
     unavoidable_written: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
 
+    def __str__(self) -> str:
+        from helpers.xray.table import text
+
+        return text(self)
+
+    def _ipython_display_(self) -> None:
+        from helpers.xray.table import show
+
+        show(self)
+
+    def picture(self, number: int) -> None:
+        """Show the costliest request of ``accesses[number]``: 32 lanes over sectors or banks."""
+        from helpers.xray.picture import show
+
+        show(self.accesses[number])
+
+    def whole(self, what: str, *, kind: str | None = None, shared: bool = False) -> float:
+        """``total`` for the whole grid, if the blocks that were not looked at do the same."""
+        return self.total(what, kind=kind, shared=shared) * self.grid_blocks / max(1, self.blocks)
+
     def total(self, what: str, *, kind: str | None = None, shared: bool = False) -> int:
         """Sum of a count of ``accesses``, such as "sectors", over one kind (or all of them).
 

@@ -10,12 +10,20 @@ _FITS = re.compile(r"standin_fits<[^<>]*>\(")
 _NAME = re.compile(r"[A-Za-z_][\w.]*(?:->\w+)*$")
 
 
-def access_text(line: str, column: int) -> str:
-    """The access in a ``line`` of CUDA C whose place the compiler gives as ``column``, from 1.
+def access_text(line: str, column: int, array: str) -> str:
+    """The access to ``array`` in a ``line`` of CUDA C which the compiler has at ``column``, from 1.
 
     For a load that is where its subscript closes, for a store the operator; the whole line where
     nothing better is found.
     """
+    text = _at(line, column)
+    inside = re.compile(rf"\b{re.escape(array)}\s*\[").search(text)
+    if inside and (inside.start() or text == _plain(line)):
+        return _plain(text[inside.start() : closing(text, inside.end() - 1) + 1])
+    return text
+
+
+def _at(line: str, column: int) -> str:
     at = column - 1
     if not 0 <= at < len(line):
         return _plain(line)

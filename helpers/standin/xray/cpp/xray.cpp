@@ -197,21 +197,25 @@ struct GivenSpace {
     int32_t granule, constant;
 };
 
-// Get ready for a launch of `kernel`, which is to be made with what `gate` is filled with. The spaces are
-// then: the module's shared variables in the order of its slots, the dynamic one, the arrays.
-void xray_begin(const StandinKernel *kernel, StandinKernel *gate, size_t dynamic, unsigned grid_x,
-                unsigned grid_y, unsigned grid_z, unsigned block_threads, int all_at_once,
-                const uint32_t *sample, int sample_count, int places, int array_count,
-                const GivenSpace *arrays, int loops, const int32_t *loop_spans) {
+// Fill `gate` with a kernel that is `kernel` for the blocks of the sample (all, if its count is negative)
+// and nothing for others.
+void xray_gate(const StandinKernel *kernel, StandinKernel *gate, unsigned grid_x, unsigned grid_y,
+               unsigned grid_z, const uint32_t *sample, int sample_count) {
     grid_size = dim3(grid_x, grid_y, grid_z);
-    blocks = grid_x * grid_y * grid_z, threads = block_threads, warps = (threads + 31) / 32;
-    resident = all_at_once, in_turn = kernel->loop != nullptr;
     *gate = *kernel;
     plain_call = kernel->call, plain_loop = kernel->loop;
     if (kernel->call) gate->call = sampled_call;
     if (kernel->loop) gate->loop = sampled_loop;
-    sampled.assign(blocks, sample_count < 0);
+    sampled.assign(grid_x * grid_y * grid_z, sample_count < 0);
     for (int i = 0; i < sample_count; ++i) sampled[sample[i]] = 1;
+}
+
+// Get ready for a launch of `kernel`, which is to be made through a gate. The spaces are the module's shared variables in the order of its slots, the dynamic one, the arrays.
+void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_threads, int all_at_once,
+                int places, int array_count, const GivenSpace *arrays, int loops,
+                const int32_t *loop_spans) {
+    blocks = grid_size.x * grid_size.y * grid_size.z, threads = block_threads, warps = (threads + 31) / 32;
+    resident = all_at_once, in_turn = kernel->loop != nullptr;
     spaces.clear();
     shared_cell_count = 0;
     auto add_shared = [](StandinSlot *slot, size_t size) {
