@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from helpers.standin.xray.launch import Seen, Space
@@ -85,13 +86,14 @@ class _Reporter:
         worst = max(stats, key=lambda s: s.worst)
         place, space = self.seen.places[worst.place], self.seen.spaces[worst.space]
         first = 0 if space.shared else space.base + space.origin
+        text = self._text(place, space.name)
         return Access(
             file=place.file,
             line=place.line,
             column=place.column,
             code=self._code(place),
-            text=self._text(place, space.name),
-            array=space.name,
+            text=text,
+            array=_one_of(space, text),
             kind=_KINDS[worst.kind],
             shared=space.shared,
             item_bytes=worst.size,
@@ -154,3 +156,9 @@ class _Reporter:
             block=self._position(race.block[side], self.grid),
             thread=self._position(race.thread[side], self.block),
         )
+
+
+def _one_of(space: Space, text: str) -> str:
+    """The name of an array that was given under several: that which the access speaks of."""
+    names = space.name.split(" and ")
+    return next((name for name in names if re.match(rf"{name}\b", text)), space.name)

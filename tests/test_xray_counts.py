@@ -1,0 +1,318 @@
+"""What the x-ray counts: against numbers counted by hand, and against those of a GPU's counters."""
+
+import numpy as np
+import pytest
+
+import helpers
+import cupy as cp  # isort: skip
+from helpers.standin.xray.build import can_compile
+
+pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
+
+PRODUCT = r"""
+extern "C" __global__ void product(const T *a, const T *b, T *c, int n) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (SWAP) { int other = col; col = row; row = other; }
+    if (row < n && col < n) {
+        T sum = 0;
+        for (int k = 0; k < n; k++)
+            sum += a[row * n + k] * b[k * n + col];
+        c[row * n + col] = sum;
+    }
+}"""
+
+
+def product(n, block, dtype="float", swap=0, **options):
+    kernel = cp.RawKernel(PRODUCT, "product", (f"-DT={dtype}", f"-DSWAP={swap}"))
+    a, b, c = (cp.ones((n, n), "f4" if dtype == "float" else "f8") for _ in range(3))
+    grid = (-(-n // block[0]), -(-n // block[1]))
+    return helpers.xray(kernel, grid, block, (a, b, c, np.int32(n)), **options)
+
+
+def body(text, *args, threads=32, blocks=1, parameters="const float *x, float *y", **options):
+    """The x-ray of a kernel with this body; t is the number of a thread in its block."""
+    code = f"""extern "C" __global__ void k({parameters}) {{
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    {text}
+}}"""
+    return helpers.xray(cp.RawKernel(code, "k"), (blocks,), (threads,), args, **options)
+
+
+def one(found, kind, array=None):
+    """The only access of a kind (to an array)."""
+    (access,) = [a for a in found.accesses if a.kind == kind and array in (None, a.array)]
+    return access
+
+
+@pytest.mark.parametrize(
+    ("dtype", "block", "swap", "passes"),
+    [
+        ("float", (16, 16), 0, 3),
+        ("float", (32, 8), 0, 2),
+        ("double", (16, 16), 0, 4),
+        ("double", (16, 16), 1, 34),
+    ],
+)
+def test_passes_of_l1_are_those_that_the_gpus_counters_show(dtype, block, swap, passes):
+    found = product(64, block, dtype, swap)
+    pairs = one(found, "load", "a").requests
+    assert found.total("passes", kind="load") == passes * pairs
+
+
+@pytest.mark.parametrize(
+    ("n", "swap", "requests", "sectors", "stores", "stored"),
+    [
+        (256, 0, 1048576, 2097152, 2048, 8192),  # a GPU's counters, in millions: 1.05, 2.1
+        (256, 1, 1048576, 8912896, 2048, 32768),
+        (250, 0, 1000000, 2350000, 2000, 10805),  # with edges; 1.00 and 2.35
+    ],
+)
+def test_the_naive_product(n, swap, requests, sectors, stores, stored):
+    found = product(n, (16, 16), swap=swap)
+    assert found.total("requests", kind="load") == requests
+    assert found.total("sectors", kind="load") == pytest.approx(sectors, rel=2e-3)
+    assert found.total("requests", kind="store") == stores
+    assert found.total("sectors", kind="store") == stored
+    assert found.unavoidable_read == pytest.approx(2 * 4 * n * n, rel=1e-3)
+    assert not found.races
+
+
+@pytest.mark.parametrize(
+    ("stride", "sectors"), [(1, 512), (2, 1024), (4, 2048), (8, 4096), (32, 4096)]
+)
+def test_strides(stride, sectors):
+    x, y = cp.zeros(4096 * 32, "f4"), cp.zeros(4096, "f4")
+    found = body(f"y[i] = x[{stride} * i];", x, y, threads=256, blocks=16)
+    load, store = one(found, "load"), one(found, "store")
+    assert (load.requests, load.sectors) == (128, sectors)
+    assert (store.requests, store.sectors) == (128, 512)
+    assert load.used == pytest.approx(512 / sectors)
+    assert load.bytes == 4 * 4096
+
+
+def test_one_element_off_touches_a_fifth_sector():
+    x, y = cp.zeros(4097, "f4"), cp.zeros(4096, "f4")
+    load = one(body("y[i] = x[i + 1];", x, y, threads=256, blocks=16), "load")
+    assert (load.requests, load.sectors) == (128, 640)
+
+
+def test_an_array_that_is_a_slice_keeps_its_alignment():
+    x, y = cp.zeros(4097, "f4"), cp.zeros(4096, "f4")
+    load = one(body("y[i] = x[i];", x[1:], y, threads=256, blocks=16), "load")
+    assert (load.requests, load.sectors) == (128, 640)
+    assert load.array == "x"
+
+
+def test_a_float4_is_one_access():
+    x = cp.zeros(4 * 16384, "f4")
+    found = body(
+        "y[i] = x[i];",
+        x,
+        cp.zeros_like(x),
+        threads=256,
+        blocks=64,
+        parameters="const float4 *x, float4 *y",
+    )
+    for access in found.accesses:
+        assert (access.requests, access.sectors, access.item_bytes) == (512, 8192, 16)
+
+
+TRANSPOSE = r"""
+extern "C" __global__ void transpose(const float *x, float *y, int n) {
+    __shared__ float tile[32][32 + PAD];
+    int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
+    tile[threadIdx.y][threadIdx.x] = x[row * n + col];
+    __syncthreads();
+    col = blockIdx.y * 32 + threadIdx.x, row = blockIdx.x * 32 + threadIdx.y;
+    y[row * n + col] = tile[threadIdx.x][threadIdx.y];
+}"""
+
+
+@pytest.mark.parametrize(("pad", "passes"), [(0, 65536), (1, 2048)])
+def test_a_transpose_by_tiles(pad, passes):
+    x = cp.zeros((256, 256), "f4")
+    kernel = cp.RawKernel(TRANSPOSE, "transpose", (f"-DPAD={pad}",))
+    found = helpers.xray(kernel, (8, 8), (32, 32), (x, cp.zeros_like(x), np.int32(256)))
+    assert (one(found, "load", "x").requests, one(found, "load", "x").sectors) == (2048, 8192)
+    assert one(found, "store", "y").sectors == 8192
+    assert (one(found, "store", "tile").requests, one(found, "store", "tile").passes) == (2048, 2048)
+    assert (one(found, "load", "tile").requests, one(found, "load", "tile").passes) == (2048, passes)
+    assert one(found, "load", "tile").ways == passes / 2048
+
+
+REDUCTION = r"""
+extern "C" __global__ void reduce(const float *x, float *y) {
+    __shared__ float part[256];
+    int t = threadIdx.x;
+    part[t] = x[blockIdx.x * 256 + t];
+    __syncthreads();
+    LOOP {
+        if (WHO) part[t] += part[t + s];
+        __syncthreads();
+    }
+    if (t == 0) y[blockIdx.x] = part[0];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "who", "loads", "stores"),
+    [
+        ("for (int s = 128; s; s /= 2)", "t < s", 400, 320),
+        ("for (int s = 1; s < 256; s *= 2)", "t % (2 * s) == 0", 1520, 880),
+    ],
+)
+def test_a_reduction(loop, who, loads, stores):
+    code = REDUCTION.replace("LOOP", loop).replace("WHO", who)
+    x, y = cp.ones(4096, "f4"), cp.zeros(16, "f4")
+    found = helpers.xray(cp.RawKernel(code, "reduce"), (16,), (256,), (x, y))
+    assert found.total("requests", kind="load", shared=True) == loads
+    assert found.total("requests", kind="store", shared=True) == stores
+    assert found.total("passes", shared=True) == loads + stores
+    assert one(found, "store", "y").requests == one(found, "store", "y").sectors == 16
+    assert not found.races
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "passes"),
+    [
+        ("float", "t", 1),
+        ("float", "0", 1),  # one word for all
+        ("float", "2 * t", 2),
+        ("float", "3 * t", 1),
+        ("float", "32 * t", 32),
+        ("float", "t / 2 * 32", 16),
+        ("double", "t", 2),  # half a warp at a time
+        ("double", "t / 2", 1),  # neighbours ask for the same
+        ("double", "2 * t", 4),
+        ("float4", "t", 4),  # a quarter at a time
+        ("float4", "0", 2),
+    ],
+)
+def test_passes_of_shared_memory(kind, index, passes):
+    field = ".x" if kind == "float4" else ""
+    text = f"""__shared__ {kind} s[1024];
+    for (int j = t; j < 1024; j += 32) s[j] = {kind}();
+    __syncthreads();
+    {kind} v = s[{index}]; y[t] = (float)v{field};"""
+    if kind == "float4":
+        text = text.replace(f"(float)v{field}", "v.x + v.y + v.z + v.w")
+    found = body(text, cp.zeros(32, "f4"), parameters="float *y")
+    load = one(found, "load", "s")
+    assert (load.requests, load.lanes, load.passes) == (1, 32, passes)
+
+
+def test_lanes_that_leave_a_loop_early():
+    x, y = cp.ones(64, "f4"), cp.zeros(64, "f4")
+    found = body("float s = 0; for (int k = 0; k < t; k++) s += x[k]; y[t] = s;", x, y)
+    load, store = one(found, "load"), one(found, "store")
+    assert (load.requests, load.lanes) == (31, 31 * 32 // 2)  # turn k: the lanes above k
+    assert (store.requests, store.lanes) == (1, 32)  # together again
+
+
+def test_turns_that_some_lanes_skip():
+    x, y = cp.ones(320, "f4"), cp.zeros(32, "f4")
+    text = """float s = 0;
+    for (int k = 0; k < 10; k++) {
+        if ((k + t) % 2) continue;
+        s += x[32 * k + t];
+    }
+    y[t] = s;"""
+    load = one(body(text, x, y), "load")
+    assert (load.requests, load.lanes, load.sectors) == (10, 160, 40)
+
+
+def test_branches_that_split_a_warp():
+    x, y = cp.ones(128, "f4"), cp.zeros(96, "f4")
+    found = body("if (t % 2) y[t] = x[t]; else y[t] = 2;", x, y, threads=96)
+    (branch,) = found.branches
+    assert (branch.line, branch.splits, branch.passages) == (3, 3, 3)
+    assert (one(found, "load").requests, one(found, "load").lanes) == (3, 48)
+    assert not body("if (t < 32) y[t] = x[t]; else y[t] = 2;", x, y, threads=96).branches
+
+
+def test_an_early_return():
+    x, y = cp.ones(64, "f4"), cp.zeros(64, "f4")
+    found = body("if (t >= 40) return; y[t] = x[t];", x, y, threads=64)
+    assert (one(found, "load").requests, one(found, "load").lanes) == (2, 40)
+    assert [(b.splits, b.passages) for b in found.branches] == [(1, 2)]
+
+
+def test_atomics_on_one_address():
+    y = cp.zeros(8, "i4")
+    found = body("atomicAdd(&y[t / 8], 1);", y, threads=64, parameters="int *y")
+    atomic = one(found, "atomic")
+    assert (atomic.requests, atomic.lanes, atomic.turns) == (2, 64, 16)
+    assert atomic.sectors == 16  # eight turns, each touching the sector, in each of two warps
+    assert not found.races
+
+
+def test_the_sectors_that_nobody_can_avoid_are_counted_once():
+    x, y = cp.ones(64, "f4"), cp.zeros(32, "f4")
+    found = body("y[t] = x[t] + x[t + 1] + x[0]; y[t] += 1;", x, y)
+    assert found.unavoidable_read == 5 * 32  # elements 0 to 32; y is read after it was written
+    assert found.unavoidable_written == 4 * 32
+
+
+def test_a_variable_of_the_module_is_seen_as_it_is():
+    code = """__constant__ int shift; __device__ int calls;
+    extern "C" __global__ void k(const float *x, float *y) {
+        y[threadIdx.x] = x[threadIdx.x + shift]; if (threadIdx.x == 0) calls++; }"""
+    module = cp.RawModule(code=code)
+    pointers = [module.get_global(name) for name in ("shift", "calls")]
+    shift, calls = (cp.ndarray((1,), "i4", pointer) for pointer in pointers)
+    shift[0], calls[0] = 8, 3
+    found = helpers.xray(module.get_function("k"), (1,), (32,), (cp.ones(64, "f4"), cp.ones(32, "f4")))
+    assert one(found, "load", "x").addresses[0] == 32
+    assert calls[0] == 3
+    assert one(found, "load", "shift").requests == 1
+
+
+def test_dynamic_shared_memory():
+    code = """extern "C" __global__ void k(float *y) {
+        extern __shared__ float part[];
+        part[2 * threadIdx.x] = 1; __syncthreads(); y[threadIdx.x] = part[2 * threadIdx.x]; }"""
+    found = helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (cp.ones(32, "f4"),), shared_mem=256)
+    store = one(found, "store", "dynamic shared memory")
+    assert store.shared and store.passes == 2
+
+
+def test_an_elementwise_kernel():
+    gather = cp.ElementwiseKernel("T x, raw int32 p, raw T y", "T z", "z = x +\ny[p[i]]", "gather")
+    x = cp.arange(1024, dtype="f4")
+    found = helpers.xray(gather, x, (x * 8 % 1024).astype("i4"), x)
+    by_array = {a.array: a for a in found.accesses}
+    assert found.block == (128, 1, 1) and found.grid == (8, 1, 1)
+    assert {a.requests for a in found.accesses} == {32}
+    assert (by_array["x"].sectors, by_array["p"].sectors, by_array["z"].sectors) == (128, 128, 128)
+    assert by_array["y"].sectors == 1024  # every eighth element: a sector each
+    assert by_array["y"].line == 2 and by_array["y"].code == "y[p[i]]"
+    assert by_array["y"].text == "y[p[i]]"
+
+
+def test_an_elementwise_kernel_on_a_transposed_array():
+    copy = cp.ElementwiseKernel("T x", "T z", "z = x", "copy")
+    x = cp.zeros((32, 32), "f4")
+    found = helpers.xray(copy, x.T, block_size=64)
+    assert one(found, "load").sectors == 1024 and one(found, "store").sectors == 128
+    assert found.block == (64, 1, 1)
+
+
+def test_a_reduction_kernel():
+    norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+    x = cp.arange(1000, dtype="f4").reshape(10, 100)
+    found = helpers.xray(norm, x, axis=1)
+    load = one(found, "load", "x")
+    assert load.lanes == 1000 and load.bytes == 4000
+    assert load.code.endswith("static_cast<_type_reduce>(x * x);")
+    assert one(found, "store", "y").lanes == 10
+    assert not found.races
+
+
+def test_many_blocks_are_sampled_and_it_is_said(monkeypatch):
+    monkeypatch.setattr("helpers.standin.xray.launch.MOST_ACCESSES", 64 * 10)
+    x, y = cp.zeros(3200, "f4"), cp.zeros(3200, "f4")
+    found = body("y[i] = x[i];", x, y, threads=32, blocks=100)
+    assert (found.blocks, found.grid_blocks) == (10, 100)
+    assert one(found, "load").requests == 10 and found.whole("requests", kind="load") == 100
+    assert "10 of 100 blocks" in str(found)
