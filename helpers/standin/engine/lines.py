@@ -10,7 +10,7 @@ from collections.abc import Iterator
 @functools.lru_cache(64)
 def _information(library: str) -> tuple[list[tuple], list[tuple]]:
     """Of a library's debugging information: rows of (offset in the library, file, line), by offset;
-    and calls that were built in, (first offset, offset behind the last, file, line)."""
+    and calls that were built in, (first offset, offset behind the last, file, line, column)."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -42,7 +42,7 @@ def _rows(program) -> Iterator[tuple[int, str, int]]:
             yield entry.state.address, _name(program, entry.state.file), entry.state.line
 
 
-def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int]]:
+def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int, int]]:
     base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
     for die in unit.iter_DIEs():
         if "DW_AT_call_line" not in die.attributes:
@@ -62,7 +62,8 @@ def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int]]:
         else:
             continue
         file = _name(program, at.get("DW_AT_call_file", 0))
-        yield from ((first, last, file, at["DW_AT_call_line"]) for first, last in spans)
+        place = file, at["DW_AT_call_line"], at.get("DW_AT_call_column", 0)
+        yield from ((first, last, *place) for first, last in spans)
 
 
 def initialised(library: str, source: str) -> int:
@@ -80,6 +81,17 @@ def initialised(library: str, source: str) -> int:
     return next((line for at, _, line in ours if any(0 <= at - a < size for a, size in spans)), 0)
 
 
+def call(library: str, offset: int, files: tuple[str, ...]) -> tuple[str, int, int] | None:
+    """The innermost call, in a file whose name begins as one of ``files``, that was built in at
+    ``offset``: file, line and column; None if there is none."""
+    around = [
+        (last - first, file.rpartition("/")[2], line, column)
+        for first, last, file, line, column in _information(library)[1]
+        if first <= offset < last and file.rpartition("/")[2].startswith(files)
+    ]
+    return min(around)[1:] if around else None
+
+
 def find(library: str, offset: int, source: str) -> int:
     """The line of the file ``source`` for the instruction that ends at ``offset``; 0 if unknown.
 
@@ -92,7 +104,7 @@ def find(library: str, offset: int, source: str) -> int:
         return rows[at - 1][2]
     around = [
         (last - first, line)
-        for first, last, file, line in calls
+        for first, last, file, line, _ in calls
         if first < offset <= last and file.rpartition("/")[2] == source
     ]
     if around:

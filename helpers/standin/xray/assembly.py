@@ -24,6 +24,7 @@ _REGISTERS = {
     "__tsan_read_range": "edx",
     "__tsan_write_range": "edx",
 }
+LABEL = "standin_xray_place_"  # before each numbered call
 # These have no place; that of an atomic store would stand where the value is.
 _WITHOUT = re.compile(r"__tsan_(?:func|init|vptr|atomic\d+_store)")
 
@@ -32,6 +33,7 @@ _WITHOUT = re.compile(r"__tsan_(?:func|init|vptr|atomic\d+_store)")
 class Place:
     """Where in the source: ``file``, ``line`` and ``column``, all counted from 1.
 
+    ``inlined``: the code is of another file, and this is only the place before it.
     ``branch`` is the line in ``file`` of the condition that ends the stretch of code which holds
     the place; 0 if none does.
     """
@@ -40,6 +42,7 @@ class Place:
     line: int
     column: int
     branch: int
+    inlined: bool = False
 
 
 @dataclass
@@ -100,9 +103,9 @@ def annotate(text: str, files: tuple[str, ...]) -> Annotated:
                 spans[number, i] = first, len(places)
         atomic = re.match(r"__tsan_atomic\d+_load", name)
         register = _REGISTERS.get(name, "edx" if atomic else "esi")
-        before[at] = f"\tmovl ${len(places)}, %{register}"
+        before[at] = f"{LABEL}{len(places)}:\n\tmovl ${len(places)}, %{register}"
         file, line = function.branches.get(block, ("", 0))
-        places.append(Place(*where, line if file == where[0] else 0))
+        places.append(Place(*where[:3], line if file == where[0] else 0, where[3]))
     new = []
     for at, line in enumerate(lines):
         if at in before:
@@ -117,7 +120,7 @@ def _parse(lines: list[str], files: tuple[str, ...]) -> tuple[list[_Function], l
     mine: dict[str, str] = {}
     functions: list[_Function] = []
     calls: list[tuple] = []
-    here = ("", 0, 0)
+    here = ("", 0, 0, False)
     function = None
     for at, line in enumerate(lines):
         if found := _FILE.match(line):
@@ -125,7 +128,9 @@ def _parse(lines: list[str], files: tuple[str, ...]) -> tuple[list[_Function], l
                 mine[found[1]] = found[2]
         elif found := _LOCATION.match(line):
             if found[1] in mine:
-                here = (mine[found[1]], int(found[2]), int(found[3]))
+                here = (mine[found[1]], int(found[2]), int(found[3]), False)
+            else:
+                here = (*here[:3], True)
         elif line.startswith("\t.cfi_startproc"):
             function = _Function()
             functions.append(function)

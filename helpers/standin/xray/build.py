@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.standin.engine import compiler
+from helpers.standin.engine import compiler, lines
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.xray import assembly, graph
 
@@ -107,14 +107,34 @@ def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) ->
     shim = [f"-I{compiler.SHIM}", "-include", str(compiler.SHIM / "cuda.h"), "-S", "-x", "c++"]
     if message := compiler._make(raw, [*flags, *shim], text):
         raise CompileError(compiler.readable(message, name))
-    code = assembly.annotate(raw.read_text(), (f"{name}.cu", "generated code"))
+    files = (f"{name}.cu", "generated code")
+    code = assembly.annotate(raw.read_text(), files)
     annotated.write_text(code.text)
-    known.write_bytes(pickle.dumps((code.places, code.loops)))
     # Without -fsanitize=thread, or its own library would come along.
     if message := compiler._make(path, [*compiler.LINK, str(annotated)]):
         raise RuntimeError(f"the x-ray's code does not assemble:\n{message}")
+    known.write_bytes(pickle.dumps((_outside(path, code.places, files), code.loops)))
     raw.unlink()
     annotated.unlink()
+
+
+def _outside(path: Path, places: list[assembly.Place], files) -> list[assembly.Place]:
+    """The places with those in functions of the shim at the reader's calls of these."""
+    from elftools.elf.elffile import ELFFile
+
+    with open(path, "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        at = {
+            int(s.name.removeprefix(assembly.LABEL)): s["st_value"]
+            for s in symbols
+            if s.name.startswith(assembly.LABEL)
+        }
+    found = list(places)
+    for number, place in enumerate(places):
+        if place.inlined and (call := lines.call(str(path), at[number], files)):
+            branch = place.branch if call[0] == place.file else 0
+            found[number] = assembly.Place(*call, branch)
+    return found
 
 
 def lines_of(source: str) -> dict[tuple[str, int], str]:

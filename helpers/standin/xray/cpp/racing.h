@@ -7,6 +7,7 @@ namespace {
 // What a thread of another block must have seen of (block << 16 | thread; 0xffff: all its threads): how
 // many of its barriers. By address, what was released there; by block, what it knows.
 std::unordered_map<uint64_t, std::unordered_map<uint64_t, uint32_t>> released, known;
+std::unordered_map<uint64_t, uint64_t> gathered;  // by address: whose fences have been released there
 
 bool behind(const Who &p, uint32_t block, uint32_t index) {
     if (p.block != block) {
@@ -102,6 +103,17 @@ void synchronise(uint64_t address) {
     auto &seen = known[block];
     for (auto &[who, barriers] : there)
         if (who >> 16 != block) seen[who] = std::max(seen[who], barriers);
+    // A fence of another thread of the block counts once a barrier lies between it and this one.
+    uint64_t now = (uint64_t)block << 32 | self->barriers;
+    if (gathered[address] != now + 1) {
+        gathered[address] = now + 1;
+        Thread *block_threads = &lanes[resident ? block * threads : 0];
+        for (unsigned k = 0; k < threads; ++k)
+            if (uint32_t fence = block_threads[k].fence; fence && fence <= self->barriers) {
+                auto &other = there[(uint64_t)block << 16 | k];
+                other = std::max(other, fence);
+            }
+    }
     if (!self->fence) return;
     auto &one = there[(uint64_t)block << 16 | current_index];
     one = std::max(one, self->fence);

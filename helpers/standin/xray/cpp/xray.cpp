@@ -248,6 +248,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
+    gathered.clear();
     fenced = false, self = nullptr, event_count = 0, pending.race = -1;
     on = true;
 }

@@ -1,0 +1,205 @@
+"""Races that the x-ray must find, each in the right lines, and right kernels that it must not blame."""
+
+import numpy as np
+import pytest
+
+import helpers
+import cupy as cp  # isort: skip
+from helpers.standin.xray.build import can_compile
+
+pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
+
+
+def look(text, *args, threads=64, blocks=2, parameters="const float *x, float *y", head="", **more):
+    """The x-ray of a kernel whose body begins in line 3."""
+    code = f"""{head} extern "C" __global__ void k({parameters}) {{
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+{text}
+}}"""
+    options = {name: more.pop(name) for name in ("enable_cooperative_groups",) if name in more}
+    kernel = cp.RawKernel(code, "k", **options)
+    if not args:
+        args = (cp.arange(1024, dtype="f4"), cp.zeros(1024, "f4"))
+    return helpers.xray(kernel, (blocks,), (threads,), args, **more)
+
+
+def lines(found):
+    """Array and the two lines of every race that does harm."""
+    return {
+        (r.array, *sorted((r.first.line, r.second.line)))
+        for r in found.races
+        if r.kind == "race" and not r.harmless
+    }
+
+
+SUM = """__shared__ float part[64];
+part[t] = x[i];
+{first}
+for (int s = 32; s; s /= 2) {{
+if (t < s) part[t] += part[t + s];
+{second}
+}}
+if (t == 0) y[blockIdx.x] = part[0];"""
+BARRIER = "__syncthreads();"
+
+# A name: the body, and the races in it as (array, line, line).
+RACING = {
+    "everybody adds to one element": ("y[0] += x[i];", {("y", 3, 3)}),
+    "an output that two threads share": ("y[i / 2] += x[i];", {("y", 3, 3)}),
+    "a histogram": ("y[(int)x[i] % 7] += 1;", {("y", 3, 3)}),
+    "a stencil in place": ("if (t > 0) y[i] = 1 + y[i - 1];", {("y", 3, 3)}),
+    "the first barrier of a sum": (SUM.format(first="", second=BARRIER), {("part", 4, 7)}),
+    "the second barrier of a sum": (SUM.format(first=BARRIER, second=""), {("part", 7, 7)}),
+    "a plain store against an atomic one": (
+        "if (t == 0) y[0] = 5; else atomicAdd(&y[0], 1.f);",
+        {("y", 3, 3)},
+    ),
+    "a tile read a place too far": (
+        "__shared__ float s[65]; if (t == 0) s[64] = 0;\ns[t] = x[i];\ny[i] = s[t + 1];",
+        {("s", 3, 5), ("s", 4, 5)},
+    ),
+    "a double buffer that is one": (
+        "__shared__ float s[64]; s[t] = x[i]; __syncthreads();\n"
+        "for (int k = 0; k < 3; k++) {\nfloat v = s[(t + 1) % 64];\ns[t] = v;\n__syncthreads();\n}\n"
+        "y[i] = s[t];",
+        {("s", 5, 6)},
+    ),
+    "a sum of a warp without __syncwarp": (
+        "__shared__ volatile float unused[1]; __shared__ float s[64];\ns[t] = x[i];\n"
+        "__syncthreads();\nif (t < 32) {\ns[t] += s[t + 32];\nif (t < 16)\ns[t] += s[t + 16]; }\n"
+        "__syncthreads(); y[i] = s[0];",
+        {("s", 7, 9)},
+    ),
+    "one block reads what another writes": (
+        "if (blockIdx.x == 0) y[t] = x[t];\nif (blockIdx.x == 1) y[t + 64] = y[t];",
+        {("y", 3, 4)},
+    ),
+    "a last block that does not wait for its threads": (
+        "y[i] = x[i]; __threadfence(); __shared__ bool last;\n"
+        "if (t == 0) last = atomicAdd(&y[1000], 1.f) == gridDim.x - 1;\n__syncthreads();\n"
+        "if (last && t == 0) { float s = 0; for (int k = 0; k < 128; k++) s += y[k]; y[900] = s; }",
+        {("y", 3, 6)},
+    ),
+    "a flag without a fence": (
+        "if (blockIdx.x == 0) { y[t] = x[t]; __syncthreads(); if (t == 0) atomicAdd(&y[500], 1.f); }\n"
+        "else { if (t == 0) while (atomicAdd(&y[500], 0.f) == 0);\n__syncthreads();\n"
+        "y[t + 64] = y[t]; }",
+        {("y", 3, 6)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RACING)
+def test_a_race_is_found_in_its_lines(name):
+    text, races = RACING[name]
+    assert lines(look(text)) == races
+
+
+RIGHT = {
+    "one element each": "y[i] = x[i];",
+    "atomics": "atomicAdd(&y[0], x[i]); atomicMax((int *)&y[1], t);",
+    "a sum": SUM.format(first=BARRIER, second=BARRIER),
+    "reading what others read": "y[i] = x[0] + x[i] + x[i / 2];",
+    "a double buffer": (
+        "__shared__ float s[2][64]; s[0][t] = x[i]; __syncthreads();\n"
+        "for (int k = 0; k < 4; k++) { s[(k + 1) % 2][t] = s[k % 2][(t + 1) % 64];\n"
+        "__syncthreads(); }\ny[i] = s[0][t];"
+    ),
+    "a warp that meets": (
+        "__shared__ float s[64];\ns[t] = x[i]; __syncwarp();\n"
+        "float v = s[t ^ 1]; __syncwarp(); s[t] = v; __syncwarp(); y[i] = s[t ^ 2];"
+    ),
+    "shuffles": "float v = x[i]; for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);\n"
+    "if (t % 32 == 0) y[i] = v;",
+    "the last block, with a fence behind the barrier": (
+        "__shared__ bool last; y[i] = x[i]; __syncthreads();\n"
+        "if (t == 0) { __threadfence(); last = atomicAdd(&y[1000], 1.f) == 1; }\n__syncthreads();\n"
+        "if (last && t == 0) { float s = 0; for (int k = 0; k < 128; k++) s += y[k]; y[900] = s; }"
+    ),
+    "bytes side by side": "((char *)y)[i] = t;",
+    "the last block": (
+        "y[i] = x[i]; __threadfence(); __shared__ bool last; __syncthreads();\n"
+        "if (t == 0) last = atomicAdd(&y[1000], 1.f) == gridDim.x - 1;\n__syncthreads();\n"
+        "if (last && t == 0) { float s = 0; for (int k = 0; k < 128; k++) s += y[k]; y[900] = s; }"
+    ),
+    "a flag behind a fence": (
+        "if (blockIdx.x == 0) { y[t] = x[t]; __threadfence(); __syncthreads();\n"
+        "if (t == 0) atomicAdd(&y[500], 1.f); }\n"
+        "else { if (t == 0) { while (atomicAdd(&y[500], 0.f) == 0); __threadfence(); }\n"
+        "__syncthreads(); y[t + 64] = y[t]; }"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_kernel_is_not_blamed(name):
+    assert look(RIGHT[name]).races == ()
+
+
+def test_a_grid_barrier_orders_blocks():
+    head = "#include <cooperative_groups.h>\n"
+    text = "y[i] = x[i]; {}\ny[i + 128] = y[(i + 64) % 128];"
+    sync = "cooperative_groups::this_grid().sync();"
+    options = {"head": head, "enable_cooperative_groups": True}
+    assert look(text.format(sync), **options).races == ()
+    assert lines(look(text.format(""), **options)) == {("y", 4, 5)}
+
+
+def test_a_race_names_threads_blocks_array_and_index():
+    (race,) = look("y[t / 2 + 5] = t;\n", blocks=1, threads=4).races
+    assert (race.array, race.index, race.shared, race.count) == ("y", 5, False, 1) or race.count == 2
+    assert (race.first.thread, race.second.thread) == ((0, 0, 0), (1, 0, 0))
+    assert race.first.block == race.second.block == (0, 0, 0)
+    text = str(race)
+    assert "y[5]" in text and "line 3" in text and "`y[t / 2 + 5] = t;`" in text
+    assert "no barrier lies between" in text
+
+
+def test_between_blocks_both_are_named():
+    (race,) = look("if (t == 3) y[7] = blockIdx.x;", blocks=3).races
+    assert race.first.thread == race.second.thread == (3, 0, 0)
+    assert race.first.block != race.second.block
+    assert "no barrier holds between blocks" in str(race)
+
+
+def test_writing_what_is_there_already_is_harmless():
+    (race,) = look("if (x[i] > 3) y[0] = 1;").races
+    assert race.harmless and "same value" in str(race)
+    (race,) = look("if (x[i] > 3) y[0] = t;").races
+    assert not race.harmless
+
+
+def test_shared_memory_read_before_it_is_written():
+    found = look("__shared__ float s[64];\nif (t) s[t] = 1; __syncthreads();\ny[i] = s[t];", blocks=1)
+    (race,) = found.races
+    assert (race.kind, race.array, race.index) == ("unwritten", "s", 0)
+    assert race.second.line == 5 and "before anybody has written it" in str(race)
+
+
+def test_a_barrier_that_some_threads_skip_is_an_error_that_names_it():
+    with pytest.raises(RuntimeError, match=r"barrier divergence.* line 3"):
+        look("if (t < 10) __syncthreads();")
+
+
+def test_a_product_by_tiles_needs_both_barriers():
+    code = """extern "C" __global__ void tiled(const float *a, const float *b, float *c, int n) {
+    __shared__ float ta[8][8], tb[8][8];
+    int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 8 + x, row = blockIdx.y * 8 + y;
+    float sum = 0;
+    for (int first = 0; first < n; first += 8) {
+        ta[y][x] = a[row * n + first + x];
+        tb[y][x] = b[(first + y) * n + col];
+        FIRST
+        for (int k = 0; k < 8; k++)
+            sum += ta[y][k] * tb[k][x];
+        SECOND
+    }
+    c[row * n + col] = sum;
+}"""
+    a = cp.arange(16 * 16, dtype="f4").reshape(16, 16)
+    for first, second in ((1, 1), (0, 1), (1, 0)):
+        text = code.replace("FIRST", BARRIER * first).replace("SECOND", BARRIER * second)
+        args = (a, a + 1, cp.zeros_like(a), np.int32(16))
+        found = helpers.xray(cp.RawKernel(text, "tiled"), (2, 2), (8, 8), args)
+        races = {r[:3] for r in lines(found)} - {("ta", 10, 10), ("tb", 10, 10)}
+        assert races == (set() if first and second else {("ta", 6, 10), ("tb", 7, 10)})
