@@ -278,16 +278,17 @@ def test_dynamic_shared_memory():
 
 
 def test_an_elementwise_kernel():
-    gather = cp.ElementwiseKernel("T x, raw int32 p, raw T y", "T z", "z = x +\ny[p[i]]", "gather")
+    text = "int k = p[i];\nz = x + y[k]"
+    gather = cp.ElementwiseKernel("T x, raw int32 p, raw T y", "T z", text, "gather")
     x = cp.arange(1024, dtype="f4")
-    found = helpers.xray(gather, x, (x * 8 % 1024).astype("i4"), x)
+    found = helpers.xray(gather, x, (x * 8 % 1024).astype("i4"), x.copy())
     by_array = {a.array: a for a in found.accesses}
     assert found.block == (128, 1, 1) and found.grid == (8, 1, 1)
     assert {a.requests for a in found.accesses} == {32}
     assert (by_array["x"].sectors, by_array["p"].sectors, by_array["z"].sectors) == (128, 128, 128)
     assert by_array["y"].sectors == 1024  # every eighth element: a sector each
-    assert by_array["y"].line == 2 and by_array["y"].code == "y[p[i]]"
-    assert by_array["y"].text == "y[p[i]]"
+    assert by_array["y"].line == 2 and by_array["y"].code == "z = x + y[k]"
+    assert (by_array["y"].text, by_array["p"].text) == ("y[k]", "p[i]")
 
 
 def test_an_elementwise_kernel_on_a_transposed_array():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from helpers import standin
 from helpers.standin.xray.result import XRay
 from helpers.xray import job as jobs
 
@@ -55,10 +54,4 @@ def xray(
     job = jobs.make(
         kernel, grid, block, given, shared_mem=shared_mem, blocks=blocks, keywords=keywords
     )
-    if standin.is_active():
-        from helpers.xray.run import run
-
-        return run(job)
-    from helpers.xray.worker import run_elsewhere
-
-    return run_elsewhere(job)
+    return jobs.look(job)

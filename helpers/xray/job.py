@@ -15,6 +15,8 @@ import numpy as np
 from helpers import standin
 from helpers.standin import engine
 from helpers.standin.engine import compiler, translate
+from helpers.standin.xray.launch import MOST_ACCESSES
+from helpers.standin.xray.result import XRay
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Job:
     """A launch of ``kind`` raw, elementwise or reduction.
 
     ``spec`` makes the kernel anew. ``arguments`` are values and Arrays in ``buffers`` (bytes).
+    At most about ``accesses`` accesses are looked at, unless ``blocks`` says how many blocks.
     ``options`` are grid, block and shared_mem of a raw kernel, else the call's keywords.
     ``variables`` are the bytes of the source's ``__device__`` and ``__constant__`` variables.
     """
@@ -45,11 +48,14 @@ class Job:
     arguments: list
     options: dict[str, Any]
     blocks: int | None
+    accesses: int = MOST_ACCESSES
     buffers: list[np.ndarray] = field(default_factory=list)
     variables: dict[str, bytes] = field(default_factory=dict)
 
 
-def make(kernel, grid, block, args, *, shared_mem, blocks, keywords) -> Job:
+def make(
+    kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MOST_ACCESSES
+) -> Job:
     """The job of x-raying a launch; see ``helpers.xray`` for the arguments.
 
     TypeError for what is no kernel.
@@ -72,11 +78,22 @@ def make(kernel, grid, block, args, *, shared_mem, blocks, keywords) -> Job:
             "helpers.xray takes a RawKernel, a function of a RawModule, an ElementwiseKernel or a "
             f"ReductionKernel, not a {found}"
         )
-    job = Job(kind, spec, [], options, blocks)
+    job = Job(kind, spec, [], options, blocks, accesses)
     _take_arguments(job, args, cupy)
     if kind == "raw":
         _take_variables(job, cupy)
     return job
+
+
+def look(job: Job) -> XRay:
+    """X-ray it here or, where ``cupy`` is not the stand-in, in a process of its own."""
+    if standin.is_active():
+        from helpers.xray.run import run
+
+        return run(job)
+    from helpers.xray.worker import run_elsewhere
+
+    return run_elsewhere(job)
 
 
 def _raw(kernel) -> dict[str, Any]:

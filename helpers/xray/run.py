@@ -28,7 +28,7 @@ def run(job: Job) -> XRay:
     build.check_compiler()
     if job.kind == "raw":
         return _raw(job)
-    return generated.run(job, _arguments(job), functools.partial(_look, job.blocks, lambda sample: None))
+    return generated.run(job, _arguments(job), functools.partial(_look, job, lambda sample: None))
 
 
 def _arguments(job: Job) -> list:
@@ -114,7 +114,7 @@ def _raw(job: Job) -> XRay:
             _run_plainly(job, kernel, module.find_global)
 
     return _look(
-        job.blocks,
+        job,
         check,
         spec["name"],
         _compiled(spec["code"], spec["options"], spec["module"], spec["expressions"]),
@@ -125,7 +125,6 @@ def _raw(job: Job) -> XRay:
         lines,
         shared_bytes=shared_mem,
         cooperative=cooperative,
-        variables=job.variables,
     )
 
 
@@ -181,7 +180,7 @@ def _given(name: str, value, constant: bool) -> Given:
 
 
 def _look(
-    blocks: int | None,
+    job: Job,
     check: Callable[[list[int] | None], None],
     entry: str,
     compiled: launch.XRayedKernel,
@@ -193,14 +192,13 @@ def _look(
     *,
     shared_bytes: int = 0,
     cooperative: bool = False,
-    variables: dict[str, bytes] | None = None,
 ) -> XRay:
     """Launch what is compiled for the x-ray; make a report of what it saw."""
     everything = spaces(list(arrays))
     for name in compiled.translation.globals:
         address, size = compiled.variable(name)
         everything.append(launch.Space(name, address, size, _item_bytes(size)))
-    with _variables(variables or {}, compiled.variable):
+    with _variables(job.variables, compiled.variable):
         seen = compiled.launch(
             entry,
             grid,
@@ -210,7 +208,8 @@ def _look(
             check,
             shared_bytes=shared_bytes,
             cooperative=cooperative,
-            blocks=blocks,
+            blocks=job.blocks,
+            accesses=job.accesses,
         )
     translated = build.lines_of(compiled.translation.text)
     return report(seen, entry, grid, block, lines, translated)

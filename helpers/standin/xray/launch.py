@@ -126,6 +126,7 @@ class XRayedKernel:
         shared_bytes: int = 0,
         cooperative: bool = False,
         blocks: int | None = None,
+        accesses: int = MOST_ACCESSES,
     ) -> Seen:
         """Run the kernel ``entry`` and look at all its blocks or, of many, at a sample.
 
@@ -133,7 +134,7 @@ class XRayedKernel:
             arrays: every array that the values point to. None may overlap another.
             check: is called with the numbers of blocks (None: all) before these are run, and should
                 run them in the ordinary way, since an x-rayed kernel has no fences.
-            blocks: how many blocks to look at; None: as many as take about a second.
+            blocks: how many blocks to look at; None: as many as have so many ``accesses``.
 
         Raises:
             KernelError: as for a launch; races are no error.
@@ -153,7 +154,7 @@ class XRayedKernel:
             if count > FEW_BLOCKS and alone:
                 with _restored(arrays):
                     first = run([0])
-                blocks = max(2, MOST_ACCESSES // max(1, first.accesses))
+                blocks = max(2, accesses // max(1, first.accesses))
         return run(None if blocks >= count or not alone else _spread(count, blocks))
 
     def _run(self, kernel, grid, block, values, arrays, shared_bytes, cooperative, sample) -> Seen:
