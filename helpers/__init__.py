@@ -18,6 +18,7 @@ from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import xray  # noqa: E402
+from helpers.xray.occupancy import occupancy  # noqa: E402
 
 __all__ = [
     "Timing",
@@ -32,6 +33,7 @@ __all__ = [
     "logical_devices",
     "measure",
     "mnist",
+    "occupancy",
     "on_gpu",
     "pick",
     "progress",

@@ -13,58 +13,26 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import cupy13
 import nvrtc
 
+from helpers.standin import machine_code
 from helpers.standin.engine.compiler import cache_folder
+from helpers.standin.machine_code import THREADS
 
 # T4, A100, H100 and H200, and the newest cards for games.
 ARCHITECTURES = (75, 80, 90, 120)
-REGISTERS = 65536  # of a block, and of a multiprocessor: the same on all of them
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
-THREADS = 1024  # of a block, at most
 GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
 _THIS_FILE = Path(__file__).read_text()
 _NEEDS = re.compile(r"//.*\bneeds compute capability (\d+)\.(\d)")
-_ENTRY = re.compile(
-    r"Compiling entry function '(?P<name>[^']+)'.*?"
-    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
-    r"(?P<loads>\d+) bytes spill loads.*?"
-    r"Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
-    re.DOTALL,
-)
 
 
-@dataclass(frozen=True)
-class Cubin:
-    """One kernel in machine code.
-
-    ``architecture`` is 75 for compute capability 7.5. ``registers`` are those of a thread,
-    ``shared`` (of fixed size), ``stack`` (arrays that are no registers) and ``spilled`` (registers
-    that went to memory) are bytes, the last two of a thread. ``threads`` is the largest block that
-    ``__launch_bounds__`` allows, None without.
-    """
-
-    kernel: str
-    architecture: int
-    registers: int
-    shared: int
-    stack: int
-    spilled: int
-    threads: int | None
-
-    @property
-    def largest_block(self) -> int:
-        """Threads of the largest block whose registers there are, up to 1024.
-
-        A warp gets registers in portions of 256, and a block warps in fours: one for each quarter
-        of the multiprocessor, which has a quarter of the registers.
-        """
-        of_a_warp = -(-self.registers * 32 // 256) * 256
-        return min(THREADS, REGISTERS // of_a_warp // 4 * 4 * 32)
+class Cubin(machine_code.Cubin):
+    """Machine code, held against the limits of its kind of GPU."""
 
     def problems(self, largest: int = THREADS) -> list[str]:
         """What this kind of GPU would refuse, in words.
@@ -102,25 +70,7 @@ def architectures(source: str) -> tuple[int, ...]:
 
 def read(log: str, ptx: str, architecture: int) -> list[Cubin]:
     """The kernels that ptxas's log (option ``-v``) and the PTX speak of."""
-    bounds = {
-        name: int(threads)
-        for name, threads in re.findall(r"\.entry\s+(\w+)\s*\([^)]*\)\s*\.maxntid\s+(\d+)", ptx)
-    }
-    found = []
-    for entry in _ENTRY.finditer(log):
-        shared = re.search(r"(\d+) bytes smem", entry["rest"])
-        found.append(
-            Cubin(
-                kernel=entry["name"],
-                architecture=architecture,
-                registers=int(entry["registers"]),
-                shared=int(shared[1]) if shared else 0,
-                stack=int(entry["stack"]),
-                spilled=int(entry["stores"]) + int(entry["loads"]),
-                threads=bounds.get(entry["name"]),
-            )
-        )
-    return found
+    return [Cubin(**asdict(found)) for found in machine_code.read(log, ptx, architecture)]
 
 
 def cubins(

@@ -12,6 +12,8 @@ from cupy._core._launch import CARRAY
 from cupy.cuda.compiler import CompileException
 from elftools.elf.elffile import ELFFile
 
+from helpers.standin import nvrtc as compiler
+
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
 )
@@ -89,7 +91,7 @@ def _compiled(source, *options, architecture=75):
 
 
 def _machine_code(source, architecture) -> bytes:
-    library, program, size = nvrtc._library(), ctypes.c_void_p(), ctypes.c_size_t()
+    library, program, size = compiler._library(), ctypes.c_void_p(), ctypes.c_size_t()
     options = [b"-DBOUNDS=__launch_bounds__(96)", b"-arch=sm_%d" % architecture, b"-std=c++17"]
     library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"k.cu", 0, None, None)
     library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * 3)(*options))

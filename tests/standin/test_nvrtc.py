@@ -6,6 +6,7 @@ import pytest
 from cupy.cuda.compiler import CompileException
 from functions import BINARY, EXACT, FLOAT_ONLY, UNARY
 
+from helpers.standin import nvrtc as compiler
 from helpers.standin.engine import sources
 
 pytestmark = pytest.mark.skipif(
@@ -73,14 +74,14 @@ extern "C" __global__ void k(float *x) {
     cg::this_grid().sync();
 }"""
     nvrtc.check(source)
-    monkeypatch.setattr(nvrtc, "include_folder", lambda header: None)
+    monkeypatch.setattr("helpers.standin.nvrtc.include_folder", lambda header: None)
     with pytest.raises(RuntimeError, match="pip install nvidia-cuda-runtime nvidia-cuda-cccl"):
         nvrtc.check(source)
 
 
 def test_not_installed(monkeypatch):
-    monkeypatch.setattr(nvrtc, "_wheel_folders", lambda: [])
-    nvrtc._library.cache_clear()
+    monkeypatch.setattr("helpers.standin.nvrtc._wheel_folders", lambda: [])
+    compiler._library.cache_clear()
     with pytest.raises(RuntimeError, match="pip install nvidia-cuda-nvrtc"):
         nvrtc.check("")
-    nvrtc._library.cache_clear()
+    compiler._library.cache_clear()
