@@ -136,8 +136,14 @@ def test_a_transpose_by_tiles(pad, passes):
     found = helpers.xray(kernel, (8, 8), (32, 32), (x, cp.zeros_like(x), np.int32(256)))
     assert (one(found, "load", "x").requests, one(found, "load", "x").sectors) == (2048, 8192)
     assert one(found, "store", "y").sectors == 8192
-    assert (one(found, "store", "tile").requests, one(found, "store", "tile").passes) == (2048, 2048)
-    assert (one(found, "load", "tile").requests, one(found, "load", "tile").passes) == (2048, passes)
+    assert (one(found, "store", "tile").requests, one(found, "store", "tile").passes) == (
+        2048,
+        2048,
+    )
+    assert (one(found, "load", "tile").requests, one(found, "load", "tile").passes) == (
+        2048,
+        passes,
+    )
     assert one(found, "load", "tile").ways == passes / 2048
 
 
@@ -262,7 +268,9 @@ def test_a_variable_of_the_module_is_seen_as_it_is():
     pointers = [module.get_global(name) for name in ("shift", "calls")]
     shift, calls = (cp.ndarray((1,), "i4", pointer) for pointer in pointers)
     shift[0], calls[0] = 8, 3
-    found = helpers.xray(module.get_function("k"), (1,), (32,), (cp.ones(64, "f4"), cp.ones(32, "f4")))
+    found = helpers.xray(
+        module.get_function("k"), (1,), (32,), (cp.ones(64, "f4"), cp.ones(32, "f4"))
+    )
     assert one(found, "load", "x").addresses[0] == 32
     assert calls[0] == 3
     assert one(found, "load", "shift").requests == 1

@@ -147,7 +147,12 @@ def test_a_grid_barrier_orders_blocks():
 
 def test_a_race_names_threads_blocks_array_and_index():
     (race,) = look("y[t / 2 + 5] = t;\n", blocks=1, threads=4).races
-    assert (race.array, race.index, race.shared, race.count) == ("y", 5, False, 1) or race.count == 2
+    assert (race.array, race.index, race.shared, race.count) == (
+        "y",
+        5,
+        False,
+        1,
+    ) or race.count == 2
     assert (race.first.thread, race.second.thread) == ((0, 0, 0), (1, 0, 0))
     assert race.first.block == race.second.block == (0, 0, 0)
     text = str(race)
@@ -170,7 +175,9 @@ def test_writing_what_is_there_already_is_harmless():
 
 
 def test_shared_memory_read_before_it_is_written():
-    found = look("__shared__ float s[64];\nif (t) s[t] = 1; __syncthreads();\ny[i] = s[t];", blocks=1)
+    found = look(
+        "__shared__ float s[64];\nif (t) s[t] = 1; __syncthreads();\ny[i] = s[t];", blocks=1
+    )
     (race,) = found.races
     assert (race.kind, race.array, race.index) == ("unwritten", "s", 0)
     assert race.second.line == 5 and "before anybody has written it" in str(race)

@@ -53,9 +53,7 @@ class Job:
     variables: dict[str, bytes] = field(default_factory=dict)
 
 
-def make(
-    kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MOST_ACCESSES
-) -> Job:
+def make(kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MOST_ACCESSES) -> Job:
     """The job of x-raying a launch; see ``helpers.xray`` for the arguments.
 
     TypeError for what is no kernel.

@@ -70,16 +70,19 @@ def residence(
     limits = {
         "threads": kind.threads // 32 // warps,
         "registers": warps_with_registers // warps,
-        "shared memory": kind.shared // portions if portions else kind.blocks,
         "blocks": kind.blocks,
     }
+    if portions:
+        limits["shared memory"] = kind.shared // portions
     if code.shared + shared_bytes > kind.shared_of_block:
         limits["shared memory"] = 0
     if code.threads is not None and block_threads > code.threads:
         limits["__launch_bounds__"] = 0
     limit = min(limits, key=limits.__getitem__)
     blocks = limits[limit]
-    return Residence(code, kind, blocks, 32 * warps * blocks, 32 * warps * blocks / kind.threads, limit)
+    return Residence(
+        code, kind, blocks, 32 * warps * blocks, 32 * warps * blocks / kind.threads, limit
+    )
 
 
 class Occupancy(list):

@@ -27,9 +27,7 @@ def run_elsewhere(job: Job) -> XRay:
             "PYTHONPATH": os.pathsep.join(paths),
         }
         command = [sys.executable, "-m", "helpers.xray.worker", str(given), str(found)]
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if not found.exists():
             raise RuntimeError(f"the x-ray's process ended: {done.stderr.strip()[-2000:]}")
         kind, value = pickle.loads(found.read_bytes())

@@ -145,9 +145,7 @@ class XRayedKernel:
 
         def run(sample: list[int] | None) -> Seen:
             check(sample)
-            return self._run(
-                kernel, grid, block, values, arrays, shared_bytes, cooperative, sample
-            )
+            return self._run(kernel, grid, block, values, arrays, shared_bytes, cooperative, sample)
 
         if blocks is None:
             blocks = count

@@ -162,7 +162,5 @@ class XRay:
         ``shared`` chooses between shared and global memory.
         """
         return sum(
-            getattr(a, what)
-            for a in self.accesses
-            if a.shared == shared and kind in (None, a.kind)
+            getattr(a, what) for a in self.accesses if a.shared == shared and kind in (None, a.kind)
         )

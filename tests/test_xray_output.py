@@ -1,0 +1,228 @@
+"""What the x-ray says, draws and refuses, and how it is asked in another process."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import helpers
+import cupy as cp  # isort: skip
+from helpers.standin.xray import build
+from helpers.xray import job, picture, table, watch, worker
+
+pytestmark = pytest.mark.skipif(not build.can_compile(), reason="the x-ray needs g++ on x86-64")
+
+GATHER = cp.RawKernel(
+    r"""extern "C" __global__ void gather(const float *x, float *y, int stride) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[2 * t] = x[stride * t];
+    __syncthreads();
+    if (t < 24) y[t] = s[2 * t];
+}""",
+    "gather",
+)
+
+
+def arguments(stride=8):
+    return cp.arange(512, dtype="f4"), cp.zeros(32, "f4"), np.int32(stride)
+
+
+def look(stride=8):
+    return helpers.xray(GATHER, (1,), (32,), arguments(stride))
+
+
+def test_the_arrays_stay_as_they_are():
+    args = arguments()
+    helpers.xray(GATHER, (1,), (32,), args)
+    assert not args[1].any() and (args[0] == cp.arange(512)).all()
+
+
+def test_the_table_has_every_line_with_its_numbers():
+    text = str(look())
+    rows = {line.split("·")[1].split("  ")[0].strip(): line.split() for line in text.split("\n")
+            if "·" in line}  # fmt: skip
+    assert rows["load x[stride * t]"][-6:] == ["32", "128", "B", "32", "12%", "8"]
+    assert rows["store s[2 * t], shared"][-5:] == ["1", "32", "128", "B", "2"]
+    assert rows["store y[t]"][-6:] == ["1", "24", "96", "B", "3", "100%"]
+    assert "     4  s[2 * t] = x[stride * t];" in text
+    assert "gather: 1 blocks of (32, 1, 1)" in text
+    assert "bank conflicts in line 4, 6: 4 passes where 2 would do" in text
+    assert "moved 35 sectors, 1.12 kB" in text
+    assert "No races" in text and table.CAVEAT in text
+
+
+def test_a_notebook_gets_a_table_in_html(monkeypatch):
+    shown = []
+    monkeypatch.setattr("helpers.display.emit", lambda data, metadata=None: shown.append(data))
+    look()._ipython_display_()
+    (data,) = shown
+    assert "<table" in data["text/html"] and "x[stride * t]" in data["text/html"]
+    assert data["text/plain"] == str(look())
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (
+            0,
+            "load x[stride * t] in line 4: 32 of 32 lanes touch 32 sectors of 32 bytes and use 12%",
+        ),
+        (1, "32 of 32 lanes ask 16 of 32 banks, at most 2 different words in one bank"),
+        (3, "load s[2 * t], shared in line 6: 24 of 32 lanes"),
+    ],
+)
+def test_a_picture_says_in_words_what_it_shows(number, words):
+    found = sorted(look().accesses, key=lambda a: (a.line, a.shared, a.array))
+    figure, alt = picture.draw(found[number])
+    assert words in alt and "\n" not in alt
+    axes = figure.axes[0]
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert len(dots) == 32
+    grey = [line for line in dots if line.get_color() == "#bbbbbb"]
+    assert len(grey) == (8 if "24 of" in alt else 0)
+
+
+def test_a_picture_of_far_sectors_leaves_out_what_lies_between():
+    x = cp.zeros(32 * 1000, "f4")
+    kernel = cp.RawKernel(
+        'extern "C" __global__ void far(const float *x, float *y) '
+        "{ y[threadIdx.x] = x[1000 * threadIdx.x]; }",
+        "far",
+    )
+    found = helpers.xray(kernel, (1,), (32,), (x, cp.zeros(32, "f4")))
+    load = next(a for a in found.accesses if a.kind == "load")
+    figure, alt = picture.draw(load)
+    assert alt.endswith("only those touched are drawn.")
+    assert len(figure.axes[0].patches) == 32 + 32 * 4  # boxes, and a mark for each byte asked
+
+
+def test_another_process_says_the_same():
+    asked = job.make(GATHER, (1,), (32,), arguments(), shared_mem=0, blocks=None, keywords={})
+    assert worker.run_elsewhere(pickle.loads(pickle.dumps(asked))) == look()
+
+
+def test_another_process_says_what_is_wrong():
+    bad = (cp.arange(512, dtype="f4"), cp.zeros(32, "f4"), np.int32(1000))
+    asked = job.make(GATHER, (1,), (32,), bad, shared_mem=0, blocks=None, keywords={})
+    with pytest.raises(RuntimeError, match=r"thread \(1, 0, 0\), line 4: reads x\[1000\], outside"):
+        worker.run_elsewhere(asked)
+
+
+@pytest.mark.parametrize(
+    ("args", "error", "words"),
+    [
+        ((1000,), RuntimeError, r"line 4: reads x\[1000\], outside the array 'x'"),
+        ((8.5,), TypeError, "argument 3 .* got the float 8.5"),
+        ((), TypeError, "takes 3 arguments .* but 2 were given"),
+    ],
+)
+def test_a_bad_launch_is_told_as_the_stand_in_tells_it(args, error, words):
+    args = [np.int32(a) if isinstance(a, int) else a for a in args]
+    with pytest.raises(error, match=words):
+        helpers.xray(GATHER, (1,), (32,), (*arguments()[:2], *args))
+    assert not look().races  # and the next one works
+
+
+def test_a_kernel_that_does_not_end():
+    kernel = cp.RawKernel(
+        'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
+    )
+    with helpers.standin.time_limit(0.3), pytest.raises(RuntimeError, match="kernel 'k'"):
+        helpers.xray(kernel, (1,), (1,), (cp.zeros(2, "i4"),))
+
+
+def test_what_is_no_kernel_or_no_launch():
+    with pytest.raises(TypeError, match="takes a RawKernel.*not a builtins.function"):
+        helpers.xray(lambda: 0)
+    with pytest.raises(TypeError, match="a RawKernel needs"):
+        helpers.xray(GATHER, (1,))
+    with pytest.raises(TypeError, match=r"by helpers.xray\(kernel, grid, block, args\)"):
+        helpers.xray(GATHER, (1,), (32,), arguments(), 3)
+    with pytest.raises(Exception, match="1025|limit|cudaErrorInvalid|INVALID"):
+        helpers.xray(GATHER, (1,), (1025,), arguments())
+
+
+def test_without_a_compiler_it_says_what_to_install(monkeypatch):
+    def none():
+        raise RuntimeError("none")
+
+    monkeypatch.setattr("helpers.standin.engine.compiler.find_compiler", none)
+    with pytest.raises(RuntimeError, match="needs g\\+\\+.*no C\\+\\+ compiler.*apt-get install g"):
+        look()
+
+
+SUM = cp.RawKernel(
+    r"""extern "C" __global__ void product(const double *a, const double *x, double *y, int m, int n) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < m && col < n)
+        ADD;
+}""".replace("ADD", "y[row] += a[row * n + col] * x[col]"),
+    "product",
+)
+ATOMIC = cp.RawKernel(
+    SUM.code.replace("y[row] += a[row * n + col] * x[col]",
+                     "atomicAdd(&y[row], a[row * n + col] * x[col])"),
+    "product",
+)  # fmt: skip
+
+
+def by(kernel):
+    def product(a, x):
+        m, n = a.shape
+        y = cp.zeros(m)
+        kernel((-(-n // 16), -(-m // 16)), (16, 16), (a, x, y, np.int32(m), np.int32(n)))
+        return y
+
+    return product
+
+
+def test_a_solution_that_races_is_refused_with_both_lines(capsys):
+    assert not helpers.check("10.4", by(SUM), np.matmul, "mn,n", contiguous=True)
+    said = capsys.readouterr().out
+    assert "right, but by luck: kernel 'product' has a race at y[0]" in said
+    assert "writes it in line 5" in said and "reads it in line 5" in said
+    assert "thread (0, 0, 0)" in said and "thread (1, 0, 0)" in said
+
+
+def test_the_right_solution_passes(capsys):
+    assert helpers.check("10.4", by(ATOMIC), np.matmul, "mn,n", contiguous=True)
+
+
+def test_a_racing_elementwise_kernel_is_refused(capsys):
+    count = cp.ElementwiseKernel("int32 k", "raw int32 bins", "bins[k] += 1", "count")
+
+    def counted(k):
+        bins = cp.zeros(8, "i4")
+        count(k, bins)
+        return bins
+
+    def case(rng):
+        return (rng.integers(0, 8, 51).astype("i4"),)
+
+    def oracle(k):
+        return np.bincount(k, minlength=8).astype("i4")
+
+    assert not helpers.check("0.0", counted, oracle, case)
+    assert "race at bins[" in capsys.readouterr().out
+
+
+def test_kernels_are_noted_where_their_class_cannot_be_changed(monkeypatch):
+    """As with the real CuPy: the kernels among a function's global variables."""
+    monkeypatch.setattr("helpers.standin.is_active", lambda: False)
+    product = by(SUM)
+    function = type(product)(_product.__code__, {"kernel": SUM, "cp": cp, "np": np})
+    with watch.launches(function) as noted:
+        function(cp.ones((3, 4)), cp.ones(4))
+    assert [one.spec["name"] for one in noted] == ["product"]
+    assert function.__globals__["kernel"] is SUM
+    monkeypatch.undo()
+    name, race = watch.first_race(noted)
+    assert name == "product" and race.array == "y"
+
+
+def _product(a, x):
+    y = cp.zeros(len(a))
+    kernel((1, 1), (16, 16), (a, x, y, np.int32(len(a)), np.int32(len(x))))  # noqa: F821
+    return y
