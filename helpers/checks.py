@@ -1,8 +1,8 @@
 """Checks for the exercises: a wrong answer does not pass by luck, and is told what is wrong.
 
 Every case has new random data of another size. Around each array lie canaries (see guards.py). The
-kernels of the first case are x-rayed for races (see xray/), and at the end the last case is run once
-more, since a race seldom gives the same answer twice.
+kernels of the first case are x-rayed for races (see xray/), and at the end the last case is run
+once more, since a race seldom gives the same answer twice.
 """
 
 import itertools

@@ -1,10 +1,12 @@
 """What the x-ray counts: against numbers counted by hand, and against those of a GPU's counters."""
 
+import helpers  # first: it decides who answers to `import cupy`
+
+# isort: split
+import cupy as cp
 import numpy as np
 import pytest
 
-import helpers
-import cupy as cp  # isort: skip
 from helpers.standin.xray.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")

@@ -1,10 +1,12 @@
-"""Races that the x-ray must find, each in the right lines, and right kernels that it must not blame."""
+"""Races that the x-ray must find, each in its lines, and right kernels that it must not blame."""
 
+import helpers  # first: it decides who answers to `import cupy`
+
+# isort: split
+import cupy as cp
 import numpy as np
 import pytest
 
-import helpers
-import cupy as cp  # isort: skip
 from helpers.standin.xray.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
@@ -60,7 +62,8 @@ RACING = {
     ),
     "a double buffer that is one": (
         "__shared__ float s[64]; s[t] = x[i]; __syncthreads();\n"
-        "for (int k = 0; k < 3; k++) {\nfloat v = s[(t + 1) % 64];\ns[t] = v;\n__syncthreads();\n}\n"
+        "for (int k = 0; k < 3; k++) {\nfloat v = s[(t + 1) % 64];\ns[t] = v;\n"
+        "__syncthreads();\n}\n"
         "y[i] = s[t];",
         {("s", 5, 6)},
     ),
@@ -81,7 +84,8 @@ RACING = {
         {("y", 3, 6)},
     ),
     "a flag without a fence": (
-        "if (blockIdx.x == 0) { y[t] = x[t]; __syncthreads(); if (t == 0) atomicAdd(&y[500], 1.f); }\n"
+        "if (blockIdx.x == 0) { y[t] = x[t]; __syncthreads(); "
+        "if (t == 0) atomicAdd(&y[500], 1.f); }\n"
         "else { if (t == 0) while (atomicAdd(&y[500], 0.f) == 0);\n__syncthreads();\n"
         "y[t + 64] = y[t]; }",
         {("y", 3, 6)},
@@ -113,7 +117,8 @@ RIGHT = {
     "if (t % 32 == 0) y[i] = v;",
     "the last block, with a fence behind the barrier": (
         "__shared__ bool last; y[i] = x[i]; __syncthreads();\n"
-        "if (t == 0) { __threadfence(); last = atomicAdd(&y[1000], 1.f) == 1; }\n__syncthreads();\n"
+        "if (t == 0) { __threadfence(); last = atomicAdd(&y[1000], 1.f) == 1; }\n"
+        "__syncthreads();\n"
         "if (last && t == 0) { float s = 0; for (int k = 0; k < 128; k++) s += y[k]; y[900] = s; }"
     ),
     "bytes side by side": "((char *)y)[i] = t;",
@@ -147,12 +152,7 @@ def test_a_grid_barrier_orders_blocks():
 
 def test_a_race_names_threads_blocks_array_and_index():
     (race,) = look("y[t / 2 + 5] = t;\n", blocks=1, threads=4).races
-    assert (race.array, race.index, race.shared, race.count) == (
-        "y",
-        5,
-        False,
-        1,
-    ) or race.count == 2
+    assert (race.array, race.index, race.shared) == ("y", 5, False)
     assert (race.first.thread, race.second.thread) == ((0, 0, 0), (1, 0, 0))
     assert race.first.block == race.second.block == (0, 0, 0)
     text = str(race)

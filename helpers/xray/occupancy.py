@@ -15,8 +15,8 @@ class Multiprocessor:
     """What a multiprocessor of an ``architecture`` holds at once, after NVIDIA's CUDA C++
     Programming Guide, "Technical Specifications per Compute Capability".
 
-    ``example`` is a GPU of the kind. ``shared`` and ``shared_of_block`` are the most bytes of shared
-    memory, which a block gets in portions of ``shared_unit`` and of which CUDA takes
+    ``example`` is a GPU of the kind. ``shared`` and ``shared_of_block`` are the most bytes of
+    shared memory, which a block gets in portions of ``shared_unit`` and of which CUDA takes
     ``shared_reserved`` for itself.
     """
 

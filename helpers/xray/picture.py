@@ -72,8 +72,8 @@ def _sectors(access: Access):
     _finish(axes, access, "lanes of a warp", "sectors of 32 bytes")
     gap = "" if boxes == everything else " The sectors lie apart; only those touched are drawn."
     alt = (
-        f"A request of a warp, {label(access)} in line {access.line}: {len(lanes)} of 32 lanes touch "
-        f"{count} of 32 bytes and use {share:.0%} of what is moved.{gap}"
+        f"A request of a warp, {label(access)} in line {access.line}: {len(lanes)} of 32 lanes "
+        f"touch {count} of 32 bytes and use {share:.0%} of what is moved.{gap}"
     )
     return figure, alt
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from helpers import standin
-from helpers.standin.engine import compiler, kernels, memory, translate
+from helpers.standin.engine import compiler, memory, translate
 from helpers.standin.engine.errors import CompileError, KernelError
 from helpers.standin.xray import build, launch
 from helpers.standin.xray.report import report

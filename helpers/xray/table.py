@@ -93,8 +93,8 @@ def sentences(found: XRay) -> list[str]:
         asked = found.total("bytes")
         least = found.unavoidable_read + found.unavoidable_written
         lines.append(
-            f"Global memory: {found.total('requests'):,} requests asked for {amount(asked)} and moved "
-            f"{sectors:,} sectors, {amount(SECTOR * sectors)}. Even if caches kept everything, "
+            f"Global memory: {found.total('requests'):,} requests asked for {amount(asked)} and "
+            f"moved {sectors:,} sectors, {amount(SECTOR * sectors)}. Even if caches kept everything, "
             f"{amount(least)} would come from memory or go there."
         )
     conflicts = [a for a in found.accesses if a.shared and a.passes > a.ideal_passes]
