@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.standin.xray.build import can_compile
+from helpers.xray import job as jobs
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -320,10 +321,47 @@ def test_a_reduction_kernel():
     assert not found.races
 
 
-def test_many_blocks_are_sampled_and_it_is_said(monkeypatch):
-    monkeypatch.setattr("helpers.standin.xray.launch.MOST_ACCESSES", 64 * 10)
-    x, y = cp.zeros(3200, "f4"), cp.zeros(3200, "f4")
-    found = body("y[i] = x[i];", x, y, threads=32, blocks=100)
+COPY = cp.RawKernel(
+    """extern "C" __global__ void copy(const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] += x[i];
+}""",
+    "copy",
+)
+
+
+@pytest.mark.parametrize("how", [{"blocks": 10}, {"blocks": None, "accesses": 96 * 10}])
+def test_many_blocks_are_sampled_and_it_is_said(how):
+    args = (cp.zeros(3200, "f4"), cp.zeros(3200, "f4"))
+    asked = jobs.make(COPY, (100,), (32,), args, shared_mem=0, keywords={}, **how)
+    found = jobs.look(asked)
     assert (found.blocks, found.grid_blocks) == (10, 100)
-    assert one(found, "load").requests == 10 and found.whole("requests", kind="load") == 100
+    assert one(found, "load", "x").requests == 10
+    assert found.whole("requests", kind="store") == 100
     assert "10 of 100 blocks" in str(found)
+
+
+def test_a_sample_has_the_first_and_the_last_block():
+    code = """extern "C" __global__ void ends(int *y) {
+        if (blockIdx.x == 0 || blockIdx.x == gridDim.x - 1) y[blockIdx.x] = 1;
+    }"""
+    ends = cp.RawKernel(code, "ends")
+    found = helpers.xray(ends, (100,), (1,), (cp.zeros(100, "i4"),), blocks=3)
+    assert (found.blocks, one(found, "store").requests) == (3, 2)
+
+
+def test_the_least_time_of_the_naive_product():
+    n = 4096
+    kernel = cp.RawKernel(PRODUCT, "product", ("-DT=float", "-DSWAP=0"))
+    a, b, c = (cp.zeros((n, n), "f4") for _ in range(3))
+    args = (a, b, c, np.int32(n))
+    found = helpers.xray(kernel, (256, 256), (16, 16), args, blocks=2)
+    least = found.least_seconds(bytes_per_second=3e12, passes_per_second=132 * 1.98e9)
+    assert least["passes"] == pytest.approx(3 * n**3 / 32 / (132 * 1.98e9), rel=1e-3)  # 24.7 ms
+    assert least["memory"] == pytest.approx(3 * 4 * n * n / 3e12, rel=0.01)
+
+
+def test_ceilings_are_a_gpus():
+    if not helpers.on_gpu:
+        with pytest.raises(RuntimeError, match="there is none"):
+            helpers.ceilings()

@@ -37,7 +37,8 @@ COVERED = {
 }
 NOT_COVERED = {
     "Speed": "nothing that is timed here says anything about a GPU",
-    "Data races": "threads run one after another, so a race gives the right answer",
+    "Data races": "threads run one after another, so a race may give the right answer; "
+    "helpers.xray finds it",
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
     "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures",
     "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",

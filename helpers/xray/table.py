@@ -92,10 +92,11 @@ def sentences(found: XRay) -> list[str]:
     if sectors:
         asked = found.total("bytes")
         least = found.unavoidable_read + found.unavoidable_written
+        whole = " for the whole grid" if found.blocks < found.grid_blocks else ""
         lines.append(
             f"Global memory: {found.total('requests'):,} requests asked for {amount(asked)} and "
-            f"moved {sectors:,} sectors, {amount(SECTOR * sectors)}. Even if caches kept everything, "
-            f"{amount(least)} would come from memory or go there."
+            f"moved {sectors:,} sectors, {amount(SECTOR * sectors)}. Even if caches kept "
+            f"everything, {amount(least)} would come from memory or go there{whole}."
         )
     conflicts = [a for a in found.accesses if a.shared and a.passes > a.ideal_passes]
     if conflicts:

@@ -17,8 +17,8 @@ from helpers.standin.xray import assembly, graph
 
 HERE = Path(__file__).parent
 NO_COMPILER = (
-    "The x-ray needs g++ (GCC 10 or newer) on a 64-bit Intel or AMD processor, and found {found}. "
-    "On Debian, Ubuntu or Colab: `apt-get install g++`; $CXX names a compiler that is not on the PATH."
+    "The x-ray needs g++ (GCC 10 or newer) on a 64-bit Intel or AMD processor and found {found}. "
+    "On Debian, Ubuntu or Colab: `apt-get install g++`; $CXX names one that is not on the PATH."
 )
 # -fsanitize=thread calls us before each access, and -fsanitize-coverage where code branches; the
 # library that usually answers is not linked. -fno-tree-sra: the copy of a float4 stays one access.

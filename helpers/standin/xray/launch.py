@@ -79,7 +79,8 @@ class Seen:
     """What the x-ray saw of one launch: ``stats`` and ``races`` as the library has them.
 
     ``splits`` and ``passages`` are by place; ``sample`` are the numbers of the blocks looked at,
-    None for all. ``sectors_read`` are those that were read before they were written, each once.
+    None for all. ``sectors_read`` (by space) are those that were read before they were
+    written, each once.
     """
 
     stats: list[_Stat]
@@ -89,8 +90,8 @@ class Seen:
     spaces: list[Space]
     sample: list[int] | None
     accesses: int
-    sectors_read: int
-    sectors_written: int
+    sectors_read: list[int]
+    sectors_written: list[int]
     places: list = field(default_factory=list)
 
 
@@ -206,23 +207,23 @@ class XRayedKernel:
             found = function(ctypes.byref(count))
             return [kind.from_buffer_copy(found[i]) for i in range(count.value)]
 
-        def by_place(function):
+        def numbers(function, many):
             function.restype = ctypes.POINTER(ctypes.c_int64)
-            return function()[: len(self.library.places)]
+            return function()[: len(many)]
 
-        for name in ("events", "sectors_read", "sectors_written"):
-            getattr(library, f"xray_{name}").restype = ctypes.c_int64
+        places = self.library.places
+        library.xray_events.restype = ctypes.c_int64
         return Seen(
             stats=all_of(library.xray_stats, _Stat),
             races=all_of(library.xray_races, _Race),
-            splits=by_place(library.xray_splits),
-            passages=by_place(library.xray_passages),
+            splits=numbers(library.xray_splits, places),
+            passages=numbers(library.xray_passages, places),
             spaces=spaces,
             sample=sample,
             accesses=library.xray_events(),
-            sectors_read=library.xray_sectors_read(),
-            sectors_written=library.xray_sectors_written(),
-            places=self.library.places,
+            sectors_read=numbers(library.xray_sectors_read, spaces),
+            sectors_written=numbers(library.xray_sectors_written, spaces),
+            places=places,
         )
 
 

@@ -46,9 +46,18 @@ def report(
         accesses=reporter.accesses(),
         branches=reporter.branches(),
         races=reporter.races(),
-        unavoidable_read=SECTOR * seen.sectors_read,
-        unavoidable_written=SECTOR * seen.sectors_written,
+        unavoidable_read=_unavoidable(seen.sectors_read, seen.spaces, count / max(1, looked)),
+        unavoidable_written=_unavoidable(seen.sectors_written, seen.spaces, count / max(1, looked)),
         notes=tuple(notes),
+    )
+
+
+def _unavoidable(sectors: list[int], spaces: list[Space], blocks: float) -> int:
+    """Bytes in the sectors that were touched, for ``blocks`` times as many blocks as were seen,
+    but no more than there are."""
+    whole = [-(-space.size // SECTOR) + (space.base % SECTOR > 0) for space in spaces]
+    return SECTOR * sum(
+        round(min(n * blocks, max(n, most))) for n, most in zip(sectors, whole, strict=True)
     )
 
 

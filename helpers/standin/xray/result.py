@@ -121,7 +121,8 @@ class XRay:
 
     ``accesses`` (by line), ``branches`` (those that split warps) and ``races``; ``blocks`` of
     ``grid_blocks`` blocks were looked at. ``unavoidable_read`` and ``unavoidable_written`` are the
-    bytes that must come from memory and go there even if caches hold all the rest.
+    bytes that must come from memory and go there even if caches hold all the rest; for the whole
+    grid, if the blocks that were not looked at do as the others.
     """
 
     kernel: str
@@ -155,6 +156,19 @@ class XRay:
     def whole(self, what: str, *, kind: str | None = None, shared: bool = False) -> float:
         """``total`` for the whole grid, if the blocks that were not looked at do the same."""
         return self.total(what, kind=kind, shared=shared) * self.grid_blocks / max(1, self.blocks)
+
+    def least_seconds(
+        self, *, bytes_per_second: float, passes_per_second: float
+    ) -> dict[str, float]:
+        """How long the whole grid takes at least, by what may bind it.
+
+        "memory": the unavoidable bytes; "passes": those of L1 (for global loads) and of shared
+        memory, which share a multiprocessor's load and store unit: one a clock cycle, so that a GPU
+        has as many a second as multiprocessors times the clock's rate.
+        """
+        passes = self.whole("passes", kind="load") + self.whole("passes", shared=True)
+        least = self.unavoidable_read + self.unavoidable_written
+        return {"memory": least / bytes_per_second, "passes": passes / passes_per_second}
 
     def total(self, what: str, *, kind: str | None = None, shared: bool = False) -> int:
         """Sum of a count of ``accesses``, such as "sectors", over one kind (or all of them).

@@ -104,7 +104,8 @@ std::vector<Stat> stats;
 std::vector<Race> races;
 std::vector<int64_t> splits, passages;  // by place: how often a warp split behind it, and passed it
 std::unordered_map<uint64_t, int> stat_at, race_at;
-int64_t event_count, sectors_read, sectors_written;
+int64_t event_count;
+std::vector<int64_t> sectors_read, sectors_written;  // by space
 
 // The thread that runs.
 Thread *self;

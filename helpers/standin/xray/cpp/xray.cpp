@@ -262,11 +262,12 @@ void xray_end(int complete) {
             merge_block(0, current_block);
     }
     on = false;
-    sectors_read = sectors_written = 0;
-    for (Space &s : spaces) {
+    sectors_read.assign(spaces.size(), 0), sectors_written.assign(spaces.size(), 0);
+    for (size_t k = 0; k < spaces.size(); ++k) {
+        Space &s = spaces[k];
         for (size_t i = 0; s.touched && i < s.size / 32 + 3; ++i) {
-            sectors_read += (s.touched[i] & READ_FIRST) != 0;
-            sectors_written += (s.touched[i] & WRITTEN) != 0;
+            sectors_read[k] += (s.touched[i] & READ_FIRST) != 0;
+            sectors_written[k] += (s.touched[i] & WRITTEN) != 0;
         }
         free(s.cells), free(s.touched);
         s.cells = nullptr, s.touched = nullptr;
@@ -286,6 +287,6 @@ const Race *xray_races(int *count) {
 const int64_t *xray_splits() { return splits.data(); }
 const int64_t *xray_passages() { return passages.data(); }
 int64_t xray_events() { return event_count; }
-int64_t xray_sectors_read() { return sectors_read; }
-int64_t xray_sectors_written() { return sectors_written; }
+const int64_t *xray_sectors_read() { return sectors_read.data(); }
+const int64_t *xray_sectors_written() { return sectors_written.data(); }
 }
