@@ -210,3 +210,13 @@ def test_a_product_by_tiles_needs_both_barriers():
         found = helpers.xray(cp.RawKernel(text, "tiled"), (2, 2), (8, 8), args)
         races = {r[:3] for r in lines(found)} - {("ta", 10, 10), ("tb", 10, 10)}
         assert races == (set() if first and second else {("ta", 6, 10), ("tb", 7, 10)})
+
+
+def test_an_element_of_a_shared_array_is_named_by_all_its_indices():
+    text = """__shared__ float s[4][W + 1];
+s[t / 16][t % 16] = x[i];
+y[i] = s[3 - t / 16][t % 16];"""
+    (race,) = look(text, head="#define W 16\n", blocks=1).races
+    assert race.shape == (4, 17)
+    index = race.first.thread[0]
+    assert race.element == f"s[{index // 16}][{index % 16}]" and race.element in str(race)

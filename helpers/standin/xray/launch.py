@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from helpers.standin.engine import kernels, translate
 from helpers.standin.xray import build
+from helpers.standin.xray.source import array_shape
 
 #: Accesses that one x-ray looks at, about: a second on one core. More blocks are sampled.
 MOST_ACCESSES = 40_000_000
@@ -62,7 +63,7 @@ class Space:
     """Memory with a name. Element ``k`` lies at byte ``origin + k * item_bytes`` of it.
 
     ``base`` is its address (0 for shared memory), ``size`` its bytes; ``constant``: the kernel
-    cannot write there.
+    cannot write there; ``shape`` is known of some shared arrays.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Space:
     origin: int = 0
     constant: bool = False
     shared: bool = False
+    shape: tuple[int, ...] = ()
 
 
 @dataclass
@@ -195,7 +197,8 @@ class XRayedKernel:
         while slot:
             one = slot.contents
             name = self.translation.shared[one.number].name
-            spaces.append(Space(name, size=one.bytes, shared=True))
+            shape = array_shape(self.translation.text, f"standin_type_{one.number}")
+            spaces.append(Space(name, size=one.bytes, shared=True, shape=shape))
             slot = one.next
         return [*spaces, Space("dynamic shared memory", size=dynamic, shared=True)]
 

@@ -134,7 +134,10 @@ class _Reporter:
         found = [self._race(race) for race in self.seen.races]
         # One line of the source may be several places.
         unique: dict[tuple, Race] = {}
+        raced = {(r.array, t.line) for r in found if r.kind == "race" for t in (r.first, r.second)}
         for race in found:
+            if race.kind == "unwritten" and (race.array, race.second.line) in raced:
+                continue  # it is the same mistake
             sides = sorted((t.line, t.text, t.kind) for t in (race.first, race.second))
             key = (race.kind, race.array, *sides)
             if key not in unique or (unique[key].harmless and not race.harmless):
@@ -153,6 +156,7 @@ class _Reporter:
             second=self._toucher(race, 1),
             harmless=bool(race.same_value),
             count=race.count,
+            shape=space.shape if math.prod(space.shape) * item_bytes == space.size else (),
         )
 
     def _toucher(self, race, side: int) -> Toucher:

@@ -99,9 +99,19 @@ class Race:
     second: Toucher
     harmless: bool
     count: int
+    shape: tuple[int, ...] = ()
+
+    @property
+    def element(self) -> str:
+        """``array[index]``, or with an index for each axis where ``shape`` is known."""
+        index, indices = self.index, ""
+        for length in reversed(self.shape[1:]):
+            index, last = divmod(index, length)
+            indices = f"[{last}]{indices}"
+        return f"{self.array}[{index}]{indices}"
 
     def __str__(self) -> str:
-        place = f"{self.array}[{self.index}]"
+        place = self.element
         if self.kind == "unwritten":
             return f"{place} is read before anybody has written it: {self.second}"
         between = "no barrier lies between"

@@ -74,3 +74,25 @@ def _plain(text: str) -> str:
         end = closing(text, found.end() - 1)
         text = text[: found.start()] + text[found.end() : end] + text[end + 1 :]
     return text.strip()
+
+
+def array_shape(text: str, name: str) -> tuple[int, ...]:
+    """The lengths in ``typedef float name[16][16 + 1];`` in ``text``; () where they are no numbers.
+
+    Names in them are looked up among macros and constants that are plain numbers.
+    """
+    found = re.search(rf"\b{name}\s*((?:\[[^\[\]]*\])+)\s*;", text)
+    if not found:
+        return ()
+    numbers = dict(re.findall(r"^\s*#\s*define\s+(\w+)\s+\(?(\d+)\)?\s*$", text, re.MULTILINE))
+    numbers |= dict(re.findall(r"\bconst(?:expr)?\s+int\s+(\w+)\s*=\s*(\d+)\s*;", text))
+    lengths = []
+    for length in re.findall(r"\[([^\[\]]*)\]", found[1]):
+        plain = re.sub(r"[A-Za-z_]\w*", lambda m: numbers.get(m[0], m[0]), length)
+        if not re.fullmatch(r"[\d\s+*()/-]+", plain):
+            return ()
+        try:
+            lengths.append(int(eval(plain.replace("/", "//"), {"__builtins__": {}})))
+        except (SyntaxError, ZeroDivisionError):
+            return ()
+    return tuple(lengths)
