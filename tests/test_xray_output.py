@@ -44,11 +44,11 @@ def test_the_table_has_every_line_with_its_numbers():
     text = str(look())
     rows = {line.split("·")[1].split("  ")[0].strip(): line.split() for line in text.split("\n")
             if "·" in line}  # fmt: skip
-    assert rows["load x[stride * t]"][-6:] == ["32", "128", "B", "32", "12%", "8"]
+    assert rows["load x[stride * t]"][-6:] == ["32", "128", "B", "32", "12.5%", "8"]
     assert rows["store s[2 * t], shared"][-5:] == ["1", "32", "128", "B", "2"]
     assert rows["store y[t]"][-6:] == ["1", "24", "96", "B", "3", "100%"]
     assert "     4  s[2 * t] = x[stride * t];" in text
-    assert "gather: 1 blocks of (32, 1, 1)" in text
+    assert "gather: 1 block of (32, 1, 1) threads" in text
     assert "bank conflicts in line 4, 6: 4 passes where 2 would do" in text
     assert "moved 35 sectors, 1.12 kB" in text
     assert "No races" in text and table.CAVEAT in text
@@ -66,10 +66,7 @@ def test_a_notebook_gets_a_table_in_html(monkeypatch):
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (
-            0,
-            "load x[stride * t] in line 4: 32 of 32 lanes touch 32 sectors of 32 bytes and use 12%",
-        ),
+        (0, "in line 4: 32 of 32 lanes touch 32 sectors of 32 bytes and use 12.5%"),
         (1, "32 of 32 lanes ask 16 of 32 banks, at most 2 different words in one bank"),
         (3, "load s[2 * t], shared in line 6: 24 of 32 lanes"),
     ],

@@ -218,5 +218,5 @@ s[t / 16][t % 16] = x[i];
 y[i] = s[3 - t / 16][t % 16];"""
     (race,) = look(text, head="#define W 16\n", blocks=1).races
     assert race.shape == (4, 17)
-    index = race.first.thread[0]
+    index = next(t.thread[0] for t in (race.first, race.second) if t.kind == "store")
     assert race.element == f"s[{index // 16}][{index % 16}]" and race.element in str(race)

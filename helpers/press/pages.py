@@ -1,8 +1,8 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, landing.md, the cards' pictures
-                                        and headlines.json there
+                                        conformance.md, fuzz.md, xray.md, landing.md, the cards'
+                                        pictures and headlines.json there
 """
 
 import json
@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from helpers import standin
-from helpers.press import front, host, labels, notebook, record, results
+from helpers.press import front, host, labels, notebook, record, results, xray_page
 
 PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
 TESTS = Path(__file__).parents[2] / "tests"
@@ -219,6 +219,7 @@ PAGES = {
     "coverage": coverage,
     "conformance": conformance,
     "fuzz": fuzz,
+    "xray": xray_page.examples,
     "landing": front.landing,
 }
 

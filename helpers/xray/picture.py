@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from helpers import display
 from helpers.standin.xray.result import BANKS, SECTOR, Access
-from helpers.xray.table import label
+from helpers.xray.table import label, percent
 
 MOST_SECTORS = 40  # boxes in a row; of more, only those that are touched are drawn
 ASKED, MOVED, LINE = "#0072b2", "#f2d9a7", "#555555"
@@ -56,7 +56,7 @@ def _sectors(access: Access):
     used = sum(len(bytes_) for bytes_ in asked.values())
     share = used / (SECTOR * len(touched))
     count = f"{len(touched)} sector{'s' * (len(touched) != 1)}"
-    figure, axes = _figure(access, f"{count} for {len(lanes)} lanes, {share:.0%} used")
+    figure, axes = _figure(access, f"{count} for {len(lanes)} lanes, {percent(share)} used")
     width = 32 / len(boxes)
     for number, sector in enumerate(boxes):
         left = number * width
@@ -73,7 +73,7 @@ def _sectors(access: Access):
     gap = "" if boxes == everything else " The sectors lie apart; only those touched are drawn."
     alt = (
         f"A request of a warp, {label(access)} in line {access.line}: {len(lanes)} of 32 lanes "
-        f"touch {count} of 32 bytes and use {share:.0%} of what is moved.{gap}"
+        f"touch {count} of 32 bytes and use {percent(share)} of what is moved.{gap}"
     )
     return figure, alt
 

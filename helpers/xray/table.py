@@ -37,7 +37,8 @@ def _options() -> dict:
 
 
 def _heading(found: XRay) -> str:
-    return f"{found.kernel}: {found.grid_blocks:,} blocks of {found.block}"
+    plural = "s" * (found.grid_blocks != 1)
+    return f"{found.kernel}: {found.grid_blocks:,} block{plural} of {found.block} threads"
 
 
 def _rows(found: XRay) -> list[tuple]:
@@ -72,9 +73,14 @@ def _numbers(access: Access) -> tuple[str, ...]:
         f"{access.lanes / access.requests:.3g}",
         amount(access.bytes),
         f"{access.sectors:,}" if access.sectors else "",
-        f"{access.used:.0%}" if access.used is not None else "",
+        percent(access.used) if access.used is not None else "",
         passes,
     )
+
+
+def percent(share: float) -> str:
+    """A share, 0 to 1, in per cent."""
+    return f"{100 * share:.3g}%"
 
 
 def amount(n_bytes: float) -> str:

@@ -25,7 +25,7 @@ class _Stat(ctypes.Structure):
         *(
             (name, ctypes.c_int64)
             for name in (
-                "requests lanes bytes sectors ideal_sectors passes ideal_passes turns worst".split()
+                "requests lanes bytes sectors distinct passes ideal_passes turns worst".split()
             )
         ),
         *((name, ctypes.c_uint32) for name in ("mask", "block", "warp", "thread")),

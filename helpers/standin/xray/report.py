@@ -11,7 +11,7 @@ from helpers.standin.xray.result import BANKS, SECTOR, Access, Branch, Race, Tou
 from helpers.standin.xray.source import access_text
 
 _KINDS = ("load", "store", "atomic", "load", "store")
-_SUMMED = "requests lanes bytes sectors ideal_sectors passes ideal_passes turns".split()
+_SUMMED = "requests lanes bytes sectors distinct passes ideal_passes turns".split()
 
 
 def report(

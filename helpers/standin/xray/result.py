@@ -15,8 +15,8 @@ class Access:
     ``line`` counts from 1 in ``file``; ``code`` is that line, ``text`` the access in it, ``array``
     what it touches, ``kind`` is load, store or atomic, ``shared`` is True for shared memory.
     ``requests`` of warps had ``lanes`` active lanes in all, which asked for ``bytes`` bytes.
-    ``sectors`` of 32 bytes moved, ``ideal_sectors`` would have held what was asked. ``passes`` are
-    those of shared memory or, for a global load, of L1; ``ideal_passes`` without conflicts.
+    ``sectors`` of 32 bytes moved, in which ``distinct`` bytes were asked for. ``passes`` are those
+    of shared memory or, for a global load, of L1; ``ideal_passes`` without conflicts.
     ``turns`` are of an atomic function: lanes at one address wait for each other. ``addresses``
     are of the costliest request: by lane, in bytes from the array's start, None where the lane had
     no part; ``block`` and ``warp`` say whose it was.
@@ -35,7 +35,7 @@ class Access:
     lanes: int
     bytes: int
     sectors: int
-    ideal_sectors: int
+    distinct: int
     passes: int
     ideal_passes: int
     turns: int
@@ -47,7 +47,7 @@ class Access:
     @property
     def used(self) -> float | None:
         """Share of the moved bytes that were asked for, 0 to 1; None for shared memory."""
-        return min(1.0, self.ideal_sectors / self.sectors) if self.sectors else None
+        return self.distinct / (SECTOR * self.sectors) if self.sectors else None
 
     @property
     def ways(self) -> float | None:

@@ -82,7 +82,8 @@ Passes cache_passes(const uint64_t *address, uint32_t mask, unsigned size) {
 }
 
 struct Sectors {
-    int moved = 0, ideal = 0;
+    int moved = 0;
+    int64_t distinct = 0;  // bytes asked for, each counted once
 };
 
 Sectors sectors(const uint64_t *address, uint32_t mask, unsigned size, bool atomic) {
@@ -120,7 +121,7 @@ Sectors sectors(const uint64_t *address, uint32_t mask, unsigned size, bool atom
             n += most;
         }
     }
-    return {n, (int)((bytes + 31) / 32)};
+    return {n, bytes};
 }
 
 int most_at_one_address(const uint64_t *address, uint32_t mask) {
@@ -156,7 +157,7 @@ void request(const Event &e, uint32_t mask, const uint64_t *address, unsigned bl
         cost = p.taken;
     } else {
         Sectors n = sectors(address, mask, size, kind == ATOMIC);
-        s.sectors += n.moved, s.ideal_sectors += n.ideal;
+        s.sectors += n.moved, s.distinct += n.distinct;
         cost = n.moved;
         if (kind == LOAD) {
             Passes p = cache_passes(address, mask, size);

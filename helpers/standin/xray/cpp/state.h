@@ -60,7 +60,7 @@ struct Space {
 struct Stat {
     int32_t place, space, kind, size;
     int64_t requests, lanes, bytes;
-    int64_t sectors, ideal_sectors;  // 32 bytes each
+    int64_t sectors, distinct;       // of 32 bytes each; different bytes asked for
     int64_t passes, ideal_passes;    // of shared memory, or of L1 for a global load
     int64_t turns;                   // of an atomic function: the most lanes at one address, summed
     int64_t worst;                   // the cost of the request below
