@@ -41,7 +41,10 @@ def rotate(turn, threads):
 
 
 def some_lanes(turn, threads):
-    return f"    if (t % 3 == 1) v = s[{turn}][t - 1];\n    s[{1 - turn}][t] = v;\n    __syncthreads();"
+    return (
+        f"    if (t % 3 == 1) v = s[{turn}][t - 1];\n"
+        f"    s[{1 - turn}][t] = v;\n    __syncthreads();"
+    )
 
 
 def tree(turn, threads):
@@ -54,7 +57,10 @@ def tree(turn, threads):
 
 
 def count(turn, threads):
-    return f"    atomicAdd(&bins[(int)(v * 7) & 15], 1);\n    s[{1 - turn}][t] = v;\n    __syncthreads();"
+    return (
+        f"    atomicAdd(&bins[(int)(v * 7) & 15], 1);\n"
+        f"    s[{1 - turn}][t] = v;\n    __syncthreads();"
+    )
 
 
 @settings(max_examples=CASES, deadline=None, database=None, derandomize=True)
@@ -89,7 +95,8 @@ def test_no_alarm(steps, threads, blocks, n):
 def test_sectors_and_passes_of_any_pattern(size, index, offset):
     """Counted anew, in plain Python."""
     kinds = {1: "char", 2: "short", 4: "int", 8: "double", 16: "float4"}
-    code = f"""extern "C" __global__ void k(const {kinds[size]} *x, const int *p, {kinds[size]} *y) {{
+    code = f"""typedef {kinds[size]} T;
+    extern "C" __global__ void k(const T *x, const int *p, T *y) {{
         y[threadIdx.x] = x[p[threadIdx.x]];
     }}"""
     x = cp.zeros(size * 512, "u1")[offset // 16 * 16 :]
