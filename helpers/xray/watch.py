@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from unittest import mock
 
 from helpers import standin
 from helpers.standin.engine.errors import KernelError
@@ -30,12 +29,25 @@ def launches(function: Callable) -> Iterator[list[jobs.Job]]:
     with contextlib.ExitStack() as stack:
         note = _Noter(noted)
         for where, name, watched in _watched(function, note):
-            stack.enter_context(
-                mock.patch.object(where, name, watched)
-                if isinstance(where, type)
-                else mock.patch.dict(where, {name: watched})
-            )
+            stack.enter_context(_replaced(where, name, watched))
         yield noted
+
+
+@contextlib.contextmanager
+def _replaced(where: type | dict, name: str, new) -> Iterator[None]:
+    """In a class or among global variables, ``name`` is ``new`` inside a ``with`` block."""
+    if isinstance(where, type):
+        before = getattr(where, name)
+        setattr(where, name, new)
+    else:
+        before, where[name] = where[name], new
+    try:
+        yield
+    finally:
+        if isinstance(where, type):
+            setattr(where, name, before)
+        elif where.get(name) is new:
+            where[name] = before
 
 
 class _Noter:
