@@ -504,7 +504,7 @@ def test_values_where_zeros_belong_are_no_matter_of_precision(capsys):
 
 @pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's order of threads")
 def test_a_result_that_depends_on_the_order_of_threads_is_refused(capsys, monkeypatch):
-    monkeypatch.setattr("helpers.xray.watch.can_compile", lambda: False)  # or a race is seen first
+    monkeypatch.setattr(checks.xray_watch, "can_compile", lambda: False)  # or a race is seen first
     kernel = cp.RawKernel(
         """extern "C" __global__ void shift(double *x, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;
