@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import html
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 
 import helpers
 from helpers.standin.xray import build
-from helpers.xray import picture
+from helpers.xray import picture, table
 
+TRUTH = Path(__file__).parents[2] / "tests" / "xray_truth.json"
 PRODUCT = r"""
 extern "C" __global__ void product(const float *a, const float *b, float *c, int n) {
     int X = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,7 +48,7 @@ def examples(chapters) -> list[str]:
     """Return the examples as pieces of Markdown; one that says why there are none without g++."""
     if not build.can_compile():
         return [f"The examples were not run: {build.NO_COMPILER.format(found='none')}"]
-    parts = []
+    parts, sectors = [], []
     for x, y, what in (
         ("col", "row", "Neighbouring threads take neighbouring **columns**:"),
         ("row", "col", "The same kernel, but neighbouring threads take neighbouring **rows**:"),
@@ -53,15 +56,46 @@ def examples(chapters) -> list[str]:
         code = PRODUCT.replace("X", x).replace("Y", y)
         found = _look(code, "product", (4, 4), (16, 16), 64)
         loads = [a for a in found.accesses if a.array == "a" and a.kind == "load"]
-        parts += [what, _cpp(code), _text(str(found)), _picture(loads[0])]
+        parts += [what, _cpp(code), *_shown(found), _picture(loads[0])]
+        sectors.append(loads[0].sectors)
+    ratio = sectors[1] / sectors[0]
+    parts.append(f"For `a` the second kernel moves {ratio:g} times as many sectors as the first.")
     found = _look(TRANSPOSE, "transpose", (2, 2), (32, 32), 64)
     reads = [a for a in found.accesses if a.shared and a.kind == "load"]
     parts += ["## Banks", "A transpose by way of shared memory:", _cpp(TRANSPOSE)]
-    parts += [_text(str(found)), _picture(reads[0])]
+    parts += [*_shown(found), _picture(reads[0])]
     found = _look(SHIFT, "shift", (2,), (128,))
     parts += ["## A race", "Each block turns 128 elements round. One line is missing:", _cpp(SHIFT)]
-    parts += [_text("\n".join(str(race) for race in found.races))]
-    return parts
+    parts += [f"> {race}" for race in found.races]
+    return [*parts, *_truth()]
+
+
+def _truth() -> list[str]:
+    """The x-ray's counts beside those of a GPU, where these are stored."""
+    if not TRUTH.exists():
+        return []
+    stored = json.loads(TRUTH.read_text(encoding="utf-8"))
+    lines = [("Kernel", "Count", "X-ray", "GPU")]
+    for name, case in stored["cases"].items():
+        for what, count in case["x-ray"].items():
+            if count or case["counters"][what]:
+                lines.append((name, what, f"{count:,}", f"{case['counters'][what]:,}"))
+    return [f"## Held against a GPU\n\nCounters of {stored['device']}.", _table(lines)]
+
+
+def _table(lines) -> str:
+    lines = [lines[0], ["---", "---", *["---:"] * (len(lines[0]) - 2)], *lines[1:]]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def _shown(found) -> list[str]:
+    """The table and the sentences as Markdown."""
+    lines = [table.HEADERS]
+    for line, source, *numbers in table.rows(found):
+        source = source.removeprefix("· ")
+        code = f"`{source}`" if line else source.replace("*", "\\*").replace("_", "\\_")
+        lines.append((line, code, *numbers))
+    return [_table(lines), *table.sentences(found)[:-1]]
 
 
 def _look(code, name, grid, block, n=None):
@@ -78,10 +112,6 @@ def _look(code, name, grid, block, n=None):
 
 def _cpp(code: str) -> str:
     return f"```cpp\n{code}\n```"
-
-
-def _text(text: str) -> str:
-    return f"```text\n{text}\n```"
 
 
 def _picture(access) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import tabulate
 
 from helpers.standin.xray.result import SECTOR, Access, XRay
@@ -20,38 +22,41 @@ def show(found: XRay) -> None:
 
     from helpers.display import emit
 
-    table = tabulate.tabulate(_rows(found), HEADERS, tablefmt="html", **_options())
+    table = tabulate.tabulate(rows(found), HEADERS, tablefmt="html", **_options())
     below = "".join(f"<p>{html.escape(line)}</p>" for line in sentences(found))
-    heading = f"<p>{html.escape(_heading(found))}</p>"
-    emit({"text/html": heading + str(table) + below, "text/plain": text(found)})
+    above = f"<p>{html.escape(heading(found))}</p>"
+    emit({"text/html": above + str(table) + below, "text/plain": text(found)})
 
 
 def text(found: XRay) -> str:
     """The same as plain text."""
-    table = tabulate.tabulate(_rows(found), HEADERS, tablefmt="simple", **_options())
-    return "\n".join([_heading(found), "", table, "", *sentences(found)])
+    table = tabulate.tabulate(rows(found), HEADERS, tablefmt="simple", **_options())
+    below = [textwrap.fill(line, 88) for line in sentences(found)]
+    return "\n".join([heading(found), "", table, "", *below])
 
 
 def _options() -> dict:
     return {"disable_numparse": True, "colalign": ("right", "left", *["right"] * 6)}
 
 
-def _heading(found: XRay) -> str:
+def heading(found: XRay) -> str:
+    """What was launched."""
     plural = "s" * (found.grid_blocks != 1)
     return f"{found.kernel}: {found.grid_blocks:,} block{plural} of {found.block} threads"
 
 
-def _rows(found: XRay) -> list[tuple]:
-    rows, before = [], None
+def rows(found: XRay) -> list[tuple]:
+    """What stands under HEADERS: a row for each line of source, one for each of its accesses."""
+    made, before = [], None
     for access in found.accesses:
         if (access.file, access.line) != before:
             code = access.code
             if len(code) > WIDTH:
                 code = code[: WIDTH - 1] + "…"
-            rows.append((access.line, code, *[""] * 6))
+            made.append((access.line, code, *[""] * 6))
             before = access.file, access.line
-        rows.append(("", f"· {label(access)}", *_numbers(access)))
-    return rows
+        made.append(("", f"· {label(access)}", *_numbers(access)))
+    return made
 
 
 def label(access: Access) -> str:
