@@ -61,8 +61,9 @@ def check(
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
-    oracle's. Returns a Verdict, true when all cases agree. What it cannot see: how long the
-    candidate takes, and how many kernels it launches.
+    oracle's. The first launch of every kernel in the first case must show no race in an x-ray
+    (where that can compile). Returns a Verdict, true when all cases agree. What it cannot see: how
+    long the candidate takes, and how many kernels it launches.
     ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """What the x-ray says, draws and refuses, and how it is asked in another process."""
 
+import ctypes
 import pickle
 
 import helpers  # first: it decides who answers to `import cupy`
@@ -129,6 +130,25 @@ def test_a_kernel_that_does_not_end():
     )
     with helpers.standin.time_limit(0.3), pytest.raises(RuntimeError, match="kernel 'k'"):
         helpers.xray(kernel, (1,), (1,), (cp.zeros(2, "i4"),))
+
+
+def test_a_block_that_does_more_than_can_be_kept():
+    kernel = cp.RawKernel(
+        """extern "C" __global__ void k(const float *x, float *y) {
+        float s = 0;
+        for (int i = 0; i < 512; i++) s += x[i];
+        __syncthreads();
+        y[threadIdx.x] = s; }""",
+        "k",
+    )
+    most = ctypes.c_int64.in_dll(build.listener(), "xray_most_held")
+    before, most.value = most.value, 4000
+    try:
+        with pytest.raises(RuntimeError, match="keeps 4000 steps .* a smaller launch"):
+            helpers.xray(kernel, (1,), (32,), arguments()[:2])
+        assert not helpers.xray(kernel, (1,), (3,), arguments()[:2]).races
+    finally:
+        most.value = before
 
 
 def test_what_is_no_kernel_or_no_launch():

@@ -167,7 +167,10 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
         for (int i = 1; i < actives && together; ++i)
             together = key[active[i]] == key[lead] && lane[active[i]].agrees(lane[lead]);
     }
-    for (int l = 0; l < count; ++l) lanes[first + l].log.clear();
+    for (int l = 0; l < count; ++l) {
+        held -= lanes[first + l].log.size();
+        lanes[first + l].log.clear();
+    }
 }
 
 void merge_block(unsigned slot, unsigned block) {

@@ -82,8 +82,15 @@ struct Chain {  // the loops around a place, outermost first
     uint8_t loop[MOST_NESTED];
 };
 
+extern "C" {
+extern int64_t xray_most_held;
+}
+// How many events may wait to be counted: half a gigabyte of them.
+int64_t xray_most_held = 1 << 25;
+
 namespace {
 
+int64_t held;   // events that wait
 bool on;        // a launch is being x-rayed
 bool resident;  // all blocks run at once
 bool in_turn;   // the threads of a block run one after another, in a loop

@@ -37,6 +37,15 @@ inline void locate() {
         change();
 }
 
+inline void note(const Event &e) {
+    if (__builtin_expect(++held > xray_most_held, 0))
+        standin_fail(STANDIN_REFUSED,
+                     "an x-ray keeps %lld steps of a block between two barriers, and these are more. Try "
+                     "a smaller launch",
+                     (long long)xray_most_held);
+    self->log.push_back(e);
+}
+
 inline bool holds(const Space &s, uintptr_t a) {
     if (s.slot) return a - (uintptr_t)s.slot->here < s.size;
     return a - (s.shared ? (uintptr_t)standin_here.dynamic_shared : s.base) < s.size;
@@ -59,14 +68,14 @@ inline void access(const volatile void *p, unsigned size, Kind kind, unsigned pl
                                     : space.base;
     uint64_t offset = a - base;
     ++event_count;
-    self->log.push_back({(255 - self->depth) << 24 | place, kind, (uint8_t)size, (uint16_t)k,
-                         space.shared ? offset : (uint64_t)a});
+    note({(255 - self->depth) << 24 | place, kind, (uint8_t)size, (uint16_t)k,
+          space.shared ? offset : (uint64_t)a});
     if (space.shared) {
         Cell *cells = shared_cells[resident ? current_block : 0].data() + space.first_cell;
         check_race(cells, k, offset, (char *)p, size, kind, place);
         return;
     }
-    for (size_t s = space.sector(a); s <= space.sector(a + size - 1); ++s) {
+    for (size_t s = space.sector(a); space.touched && s <= space.sector(a + size - 1); ++s) {
         uint8_t &touched = space.touched[s];
         if (kind != STORE && kind != VSTORE && !(touched & WRITTEN)) touched |= READ_FIRST;
         if (kind != LOAD && kind != VLOAD) touched |= WRITTEN;
@@ -126,7 +135,7 @@ void __tsan_func_exit() {
 void __sanitizer_cov_trace_pc(unsigned place) {
     if (!on) return;
     locate();
-    self->log.push_back({(255 - self->depth) << 24 | place, MARK, 0, 0, 0});
+    note({(255 - self->depth) << 24 | place, MARK, 0, 0, 0});
 }
 // Of a read and write at once only the load is counted, as an atomic access.
 #define ATOMICS(bits, type)                                                        \
@@ -231,7 +240,6 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
         s.base = arrays[i].base, s.size = arrays[i].size;
         s.granule = arrays[i].granule, s.constant = arrays[i].constant;
         s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
-        if (!s.touched) abort();
         if (!s.constant) s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
         spaces.push_back(s);
     }
@@ -249,7 +257,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
     gathered.clear();
-    fenced = false, self = nullptr, event_count = 0, pending.race = -1;
+    fenced = false, self = nullptr, event_count = held = 0, pending.race = -1;
     on = true;
 }
 
