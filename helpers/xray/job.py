@@ -103,7 +103,8 @@ def _raw(kernel) -> dict[str, Any]:
     }
     spec["expressions"] = tuple(state["name_expressions"] or ())
     spec["name"] = _name(state)
-    spec["module"] = state.get("_module_name", kernel.name)
+    # What messages call the source; CuPy does not say whether it is a module's.
+    spec["module"] = state.get("_module_name") or re.match(r"\w+", spec["name"])[0]
     return spec
 
 
