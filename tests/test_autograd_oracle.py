@@ -290,6 +290,13 @@ def test_a_wrong_way_back_is_named():
         flat(v(2, 3)).sum().backward()
 
 
+@pytest.mark.parametrize("back", [lambda g, y, a, b: g, lambda g, y, a, b: (g, g, g)])
+def test_a_way_back_has_a_gradient_for_each_input(back):
+    twin = ag.Function("twin", lambda xp, a, b: a + b, back)
+    with pytest.raises(ValueError, match="zip"):
+        twin(v(3), v(3)).sum().backward()
+
+
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_nan_is_named_forward_and_backward(xp):
     x = ag.Variable(xp.asarray([1.0, 0.0]))
