@@ -1,4 +1,4 @@
-"""Generated from drafts/70_autograd.ipynb by `python -m helpers.press.export`: do not edit."""
+"""Generated from notebooks/70_autograd.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 
