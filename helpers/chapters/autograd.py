@@ -344,5 +344,6 @@ class Adam(Optimizer):
         if p not in self.means:
             self.means[p] = p.xp.zeros_like(p.data), p.xp.zeros_like(p.data)
         part_m, part_v = (1 - beta**self.t for beta in self.betas)
-        numbers = *self.betas, self.rate / part_m, part_v, self.eps
+        new = (1 - beta for beta in self.betas)
+        numbers = *new, self.rate / part_m, part_v, self.eps
         adam_step(p.data, *self.means[p], g, *numbers)
