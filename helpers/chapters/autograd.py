@@ -343,7 +343,6 @@ class Adam(Optimizer):
     def step(self, p, g):
         if p not in self.means:
             self.means[p] = p.xp.zeros_like(p.data), p.xp.zeros_like(p.data)
-        part_m, part_v = (1 - beta**self.t for beta in self.betas)
-        new = (1 - beta for beta in self.betas)
-        numbers = *new, self.rate / part_m, part_v, self.eps
-        adam_step(p.data, *self.means[p], g, *numbers)
+        (beta1, beta2), t = self.betas, self.t
+        numbers = 1 - beta1, 1 - beta2, self.rate / (1 - beta1**t), 1 - beta2**t
+        adam_step(p.data, *self.means[p], g, *numbers, self.eps)
