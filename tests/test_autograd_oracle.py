@@ -268,6 +268,12 @@ BAD = [
     (lambda: ag.add(v(3), cp.ones(3)), TypeError, r"add of float64 \(3,\) and .*CuPy"),
     (lambda: ag.reshape(v(2, 3), shape=(4,)), ValueError, r"reshape of float64 \(2, 3\)"),
     (lambda: v(3)[5], IndexError, r"getitem of float64 \(3,\)"),
+    (lambda: v(2, 3).sum(axis=2), IndexError, "out of range"),
+    (
+        lambda: ag.mean_squared_error(v(3, 1), np.ones(3)).backward(),
+        ValueError,
+        r"add of float64 \(3, 1\) and float64 \(3,\): the gradient for \(3, 1\) is \(3, 3\)",
+    ),
     (lambda: v(3) ** v(3), TypeError, r"power of float64 \(3,\)"),
     (lambda: ag.Variable(3), TypeError, "floats, not <class 'int'>"),
     (lambda: ag.Variable([1.0]), TypeError, "floats, not <class 'list'>"),

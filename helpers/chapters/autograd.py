@@ -209,7 +209,7 @@ Variable.T = property(lambda x: transpose(x))
 
 def total(x, axis=None, keepdims=False):
     """x.sum(): over one axis, or over all; keepdims as in NumPy."""
-    axes = range(x.data.ndim) if axis is None else [axis % x.data.ndim]
+    axes = range(x.data.ndim) if axis is None else [range(x.data.ndim)[axis]]
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     y = sum_to(x, shape=kept)
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
@@ -273,7 +273,7 @@ def softmax_cross_entropy(x, t):
 
 def mean_squared_error(x, t):
     """Mean of (x - t)**2, for x and t of one shape."""
-    return ((x - t) ** 2).mean()
+    return (add(x, -t) ** 2).mean()
 
 
 class Parameter(Variable):
