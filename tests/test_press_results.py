@@ -66,7 +66,7 @@ def test_every_file_of_the_book_has_its_form(path):
 
 @pytest.mark.parametrize("path", AGAIN, ids=lambda path: path.stem)
 def test_a_second_run_agrees_or_the_headline_says_why_not(path):
-    """Within a tenth; what differs more says that it rests on the host's time. An error is a bound."""
+    """Within a tenth; what differs more rests on the host and says so. An error is a bound."""
     against = {x["name"]: x["against"] or "" for x in results.load(results.FOLDER / path.name)[1]}
     rows = results.compare(results.FOLDER / path.name, path)
     apart = [
