@@ -71,7 +71,7 @@ def record(path, *, all_asserts=False, memcheck=True):
 
 
 def check_memory(path):
-    """Run the sanitizer for the recorded notebook at `path`; return the verdict, now in its receipt.
+    """Run the sanitizer for the recorded notebook at `path`; put its verdict into the receipt.
 
     ValueError when the notebook is not fresh, RuntimeError when errors are found or a cell fails.
     """
