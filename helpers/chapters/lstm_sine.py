@@ -102,7 +102,9 @@ def gradients(model, x, t, share=1.0, window=window_by_steps):
     """Error and gradients of a window x, t (n_steps, n_batch), both times share: the part that
     this batch is of a larger one. Returns an array of one number, and a list like params()."""
     if x.shape != t.shape or x.ndim != 2:
-        raise ValueError(f"gradients: x {x.shape} and t {t.shape} must be (n_steps, n_batch)")
+        raise ValueError(
+            f"gradients: x {x.shape} and t {t.shape} must be (n_steps, n_batch)"
+        )
     model.cleargrads()
     error = window(model, x, t) * share
     error.backward()
@@ -117,7 +119,9 @@ def train_step(model, optimizer, x, t, window=window_by_steps):
     return error
 
 
-sigmoid_in_c = "template <typename S> __device__ S sigmoid(S x) { return 1 / (1 + exp(-x)); }"
+sigmoid_in_c = (
+    "template <typename S> __device__ S sigmoid(S x) { return 1 / (1 + exp(-x)); }"
+)
 cell_forward = cp.ElementwiseKernel(
     "T c_before, raw T b, int32 n_units",
     "T c, T h, raw T gates",
@@ -181,7 +185,9 @@ def window_forward(xp, x, w_x, w_h, b, h, c, kept):
     wanted = (x.shape[-1], 4 * n_units), (n_units, 4 * n_units), (4 * n_units,)
     states = 2 * ((x.shape[1], n_units),) if x.ndim == 3 else ()
     if (*wanted, *states) != (w_x.shape, w_h.shape, b.shape, h.shape, c.shape):
-        raise ValueError("x (steps, N, n), w_x (n, 4U), w_h (U, 4U), b (4U), h and c (N, U)")
+        raise ValueError(
+            "x (steps, N, n), w_x (n, 4U), w_h (U, 4U), b (4U), h and c (N, U)"
+        )
     gates = (x.reshape(-1, x.shape[-1]) @ w_x).reshape(*x.shape[:2], -1)
     H, C = xp.empty((2, len(x) + 1, *h.shape), x.dtype)
     H[0], C[0] = h, c
@@ -260,7 +266,10 @@ def flatten(model):
     xp = model.l1.w.xp
 
     def cut(flat):
-        return [part.reshape(s) for part, s in zip(xp.split(flat, ends[:-1].tolist()), shapes)]
+        return [
+            part.reshape(s)
+            for part, s in zip(xp.split(flat, ends[:-1].tolist()), shapes)
+        ]
 
     flat = xp.concatenate([p.data.ravel() for p in model.params()])
     for p, view in zip(model.params(), cut(flat)):
