@@ -180,27 +180,35 @@ def cell_backward_numpy(c_before, c, dh, n_units, dc, gates):
     i[...], f[...] = parts
 
 
-def window_forward(xp, x, w_x, w_h, b, h, c, kept):
-    n_units = w_h.shape[0]
-    wanted = (x.shape[-1], 4 * n_units), (n_units, 4 * n_units), (4 * n_units,)
-    states = 2 * ((x.shape[1], n_units),) if x.ndim == 3 else ()
-    if (*wanted, *states) != (w_x.shape, w_h.shape, b.shape, h.shape, c.shape):
+def check_shapes(x, w_x, w_h, b, h, c):
+    n, n_units = x.shape[-1], w_h.shape[0]
+    state = x.shape[1:-1] + (n_units,)
+    wanted = (n, 4 * n_units), (n_units, 4 * n_units), (4 * n_units,), state, state
+    if x.ndim != 3 or wanted != (w_x.shape, w_h.shape, b.shape, h.shape, c.shape):
         raise ValueError(
             "x (steps, N, n), w_x (n, 4U), w_h (U, 4U), b (4U), h and c (N, U)"
         )
+
+
+def window_forward(xp, x, w_x, w_h, b, h, c, kept):
+    check_shapes(x, w_x, w_h, b, h, c)
     gates = (x.reshape(-1, x.shape[-1]) @ w_x).reshape(*x.shape[:2], -1)
     H, C = xp.empty((2, len(x) + 1, *h.shape), x.dtype)
     H[0], C[0] = h, c
     cell = cell_forward if xp is cp else cell_forward_numpy
     for t in range(len(x)):
         gates[t] += H[t] @ w_h
-        cell(C[t], b, n_units, C[t + 1], H[t + 1], gates[t])
+        cell(C[t], b, len(w_h), C[t + 1], H[t + 1], gates[t])
     kept.update(gates=gates, H=H, C=C)
     return H[1:]
 
 
 def window_backward(g, y, x, w_x, w_h, b, h, c, kept):
     """The way back, once: it uses up the gates. Not recorded, so no second derivatives."""
+    if "gates" not in kept:
+        raise RuntimeError(
+            "lstm: the way back was taken before, and has used up the gates"
+        )
     gates, H, C = kept.pop("gates"), kept["H"], kept["C"]
     dh, dc = g.data.copy(), y.xp.zeros_like(c.data)
     cell = cell_backward if y.xp is cp else cell_backward_numpy
