@@ -12,7 +12,7 @@ standin.install()  # before anything imports cupy
 
 from helpers.checks import check  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
-from helpers.data import astronaut, mnist  # noqa: E402
+from helpers.data import astronaut, digits, mnist  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
@@ -28,6 +28,7 @@ __all__ = [
     "check",
     "crossover",
     "description",
+    "digits",
     "figure",
     "format_rate",
     "format_seconds",

@@ -1,4 +1,4 @@
-"""The two data sets of the book: a photograph, and MNIST's handwritten digits."""
+"""The data sets of the book: a photograph, and handwritten digits from two collections."""
 
 import hashlib
 from pathlib import Path
@@ -8,6 +8,8 @@ import numpy as np
 
 MNIST_FILE = Path(__file__).parent / "data" / "mnist.npz"
 MNIST_SHA256 = "06af5dfe73b70e3bc1c36439982b18a8d76803db9b544f6fdf838a37fbb01b64"
+DIGITS_FILE = Path(__file__).parent / "data" / "digits.npz"
+DIGITS_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
 
 
 class Mnist(NamedTuple):
@@ -19,20 +21,40 @@ class Mnist(NamedTuple):
     y_test: np.ndarray  # (10000,) uint8
 
 
+class Digits(NamedTuple):
+    """Digits: images of 8 x 8 grey levels from 0 to 16, and the digits they show, from 0 to 9."""
+
+    images: np.ndarray  # (1797, 8, 8) uint8
+    labels: np.ndarray  # (1797,) uint8
+
+
 def mnist(path=MNIST_FILE):
     """Return MNIST as NumPy arrays, read from the file that comes with the book.
 
     Y. LeCun, C. Cortes, C. J. C. Burges, "The MNIST database of handwritten digits", CC BY-SA 3.0.
     Raises FileNotFoundError without the file, ValueError when its SHA-256 is not the right one.
     """
+    return Mnist(*_arrays(path, MNIST_SHA256, Mnist._fields))
+
+
+def digits(path=DIGITS_FILE):
+    """Return Digits as NumPy arrays, read from the file that comes with the book.
+
+    E. Alpaydin, C. Kaynak, "Optical Recognition of Handwritten Digits", the test set, CC BY 4.0.
+    Raises FileNotFoundError without the file, ValueError when its SHA-256 is not the right one.
+    """
+    return Digits(*_arrays(path, DIGITS_SHA256, Digits._fields))
+
+
+def _arrays(path, sha256, names):
     found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    if found != MNIST_SHA256:
+    if found != sha256:
         raise ValueError(
-            f"{path} is damaged: its SHA-256 is {found}, and should be {MNIST_SHA256}. "
+            f"{path} is damaged: its SHA-256 is {found}, and should be {sha256}. "
             "Fetch the book again."
         )
     with np.load(path) as arrays:
-        return Mnist(*(arrays[name] for name in Mnist._fields))
+        return [arrays[name] for name in names]
 
 
 def astronaut():

@@ -268,6 +268,12 @@ BAD = [
     (lambda: ag.add(v(3), cp.ones(3)), TypeError, r"add of float64 \(3,\) and .*CuPy"),
     (lambda: ag.reshape(v(2, 3), shape=(4,)), ValueError, r"reshape of float64 \(2, 3\)"),
     (lambda: v(3)[5], IndexError, r"getitem of float64 \(3,\)"),
+    (lambda: v(2, 3).sum(axis=2), IndexError, "out of range"),
+    (
+        lambda: ag.mean_squared_error(v(3, 1), np.ones(3)).backward(),
+        ValueError,
+        r"add of float64 \(3, 1\) and float64 \(3,\): the gradient for \(3, 1\) is \(3, 3\)",
+    ),
     (lambda: v(3) ** v(3), TypeError, r"power of float64 \(3,\)"),
     (lambda: ag.Variable(3), TypeError, "floats, not <class 'int'>"),
     (lambda: ag.Variable([1.0]), TypeError, "floats, not <class 'list'>"),
@@ -288,6 +294,13 @@ def test_a_wrong_way_back_is_named():
     flat = ag.Function("flat", lambda xp, x: x.sum(axis=0), lambda g, y, x: g)
     with pytest.raises(ValueError, match=r"flat of float64 \(2, 3\): the gradient for \(2, 3\) is"):
         flat(v(2, 3)).sum().backward()
+
+
+@pytest.mark.parametrize("back", [lambda g, y, a, b: g, lambda g, y, a, b: (g, g, g)])
+def test_a_way_back_has_a_gradient_for_each_input(back):
+    twin = ag.Function("twin", lambda xp, a, b: a + b, back)
+    with pytest.raises(ValueError, match="zip"):
+        twin(v(3), v(3)).sum().backward()
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")

@@ -93,6 +93,18 @@ def test_softmax(xp):
     assert float(made.get_error(xp.asarray(t))) == pytest.approx(expected, rel=1e-12)
 
 
+def test_adam_keeps_both_means_to_float32s_digits(xp):
+    """A share of a mean that is worked out in float16, as in a fused kernel, is percents off."""
+    rng, wb = np.random.default_rng(9), xp.zeros(50, np.float32)
+    opt, m, v = cnn.Adam(wb), 0.0, 0.0
+    for _ in range(3):
+        g = rng.standard_normal(50).astype(np.float32)
+        opt.update(wb, xp.asarray(g))
+        m, v = 0.9 * m + 0.1 * g.astype(float), 0.999 * v + 0.001 * g.astype(float) ** 2
+    np.testing.assert_allclose(cp.asnumpy(opt.m), m, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(cp.asnumpy(opt.v), v, rtol=1e-5)
+
+
 def test_both_sides_of_the_switch_learn_the_same_for_a_few_steps():
     train, test = cnn.mnist_images(40, 16)
     managers = [

@@ -16,6 +16,15 @@ def test_mnist():
     assert round(float(x_train.mean()), 2) == 33.32
 
 
+def test_digits():
+    images, labels = helpers.digits()
+    assert images.shape == (1797, 8, 8) and images.dtype == labels.dtype == np.uint8
+    assert images.min() == 0 and images.max() == 16
+    assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    assert labels[:12].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+    assert images[0, 0].tolist() == [0, 0, 5, 13, 9, 1, 0, 0]
+
+
 def test_a_damaged_file_is_named_with_both_checksums(tmp_path):
     content = bytearray(data.MNIST_FILE.read_bytes())
     content[len(content) // 2] ^= 1
@@ -40,6 +49,13 @@ def test_a_damaged_file_is_named_with_both_checksums(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere.npz"):
         data.mnist(tmp_path / "nowhere.npz")
+    with pytest.raises(FileNotFoundError, match="elsewhere.npz"):
+        data.digits(tmp_path / "elsewhere.npz")
+
+
+def test_one_file_is_not_taken_for_the_other():
+    with pytest.raises(ValueError, match="damaged"):
+        data.digits(data.MNIST_FILE)
 
 
 def test_astronaut():

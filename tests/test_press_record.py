@@ -196,6 +196,20 @@ def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, mo
     assert record.sanitize(path)["verdict"] == "could not run: no device"
 
 
+def test_memory_can_be_checked_after_the_recording(recorded, tmp_path, monkeypatch, capsys):
+    sanitizer(tmp_path, monkeypatch, "echo '========= ERROR SUMMARY: 3 errors'")
+    monkeypatch.setattr(execute, "refusal", lambda: None)
+    assert record.main(["--memcheck", str(recorded)]) == 0
+    assert "memcheck: 3 errors" in capsys.readouterr().out
+    book = notebook.read(recorded)
+    assert book.metadata.receipt.sanitizer.verdict == "3 errors"
+    assert record.state(book) == "fresh" and notebook.problems(recorded) == []
+    samples.cell_with(book, "print(twice").source += "  # changed"
+    notebook.write(book, recorded)
+    assert record.main(["--memcheck", str(recorded)]) == 1
+    assert "this is stale: the code is not" in capsys.readouterr().out
+
+
 def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     def status():
         command = [sys.executable, "-m", "helpers.press.record", "--run-only", str(path)]

@@ -30,6 +30,9 @@ LINE = {
     "date": "2026-11-21",
 }
 
+FILES = sorted(path for path in results.FOLDER.rglob("*") if path.is_file())
+AGAIN = [path for path in FILES if path.parent.name == results.AGAIN]
+
 
 def entry(name, value, unit="ratio", against="NumPy", label=None):
     return {"name": name, "value": value, "unit": unit, "against": against, "label": label}
@@ -56,9 +59,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-@pytest.mark.parametrize("path", sorted(results.FOLDER.glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(results.FOLDER))
 def test_every_file_of_the_book_has_its_form(path):
     assert path.suffix == ".jsonl" and results.problems(path) == []
+
+
+@pytest.mark.parametrize("path", AGAIN, ids=lambda path: path.stem)
+def test_a_second_run_agrees_or_the_headline_says_why_not(path):
+    """Within a tenth; what differs more rests on the host and says so. An error is a bound."""
+    against = {x["name"]: x["against"] or "" for x in results.load(results.FOLDER / path.name)[1]}
+    rows = results.compare(results.FOLDER / path.name, path)
+    apart = [
+        name
+        for name, unit, *_, ratio in rows
+        if ratio and unit != "relative error" and not 0.9 <= ratio <= 1.1
+    ]
+    assert [name for name in apart if "the host" not in against[name]] == []
 
 
 def test_there_is_a_file():
@@ -245,6 +261,18 @@ def test_the_page_shows_a_column_a_gpu(folder, tmp_path):
     assert '| <span title="a.two">a.two</span> |  | – | 2 | NumPy |' in text
     assert '| <span title="b.one">b.one</span> | pixels | 4,096 | – | – |' in text
     assert "| NVIDIA Test GPU (8 GB) | 580.1 | 13.0 | 14.2.0 | 2.4.6 | 3.12.3 |" in text
+
+
+def test_a_second_run_stands_beside_the_first(folder, tmp_path):
+    book = recorded(tmp_path / "97_a.ipynb", [entry("a.one", 2, against="NumPy, 3 runs")])
+    results.gather([book])
+    (folder / results.AGAIN).mkdir()
+    again = folder / results.AGAIN / NAME
+    results.merge(again, FACTS, [entry("a.one", 2.5, against="NumPy, 4 runs")], "97_a")
+    text = pages.write(tmp_path / "book", [book])[0].read_text(encoding="utf-8")
+    assert "| Result | Unit | NVIDIA Test GPU (8 GB) | again | Against |" in text
+    assert "|  | 2 | 2.5 | NumPy, 3 runs |" in text
+    assert "| NVIDIA Test GPU (8 GB), again | 580.1 |" in text
 
 
 def times(median, low, high):

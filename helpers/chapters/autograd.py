@@ -1,4 +1,4 @@
-"""Generated from drafts/70_autograd.ipynb by `python -m helpers.press.export`: do not edit."""
+"""Generated from notebooks/70_autograd.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 
@@ -26,10 +26,11 @@ class Variable:
         self.data, self.grad, self.number = data, None, next(Variable.numbers)
         self.function, self.inputs, self.options = function, inputs, options or {}
 
-    shape = property(lambda self: self.data.shape)
-    dtype = property(lambda self: self.data.dtype)
-    xp = property(lambda self: cp.get_array_module(self.data))
-    __repr__ = lambda self: f"{self.dtype} {self.shape}"
+
+Variable.shape = property(lambda self: self.data.shape)
+Variable.dtype = property(lambda self: self.data.dtype)
+Variable.xp = property(lambda self: cp.get_array_module(self.data))
+Variable.__repr__ = lambda self: f"{self.dtype} {self.shape}"
 
 
 class Function:
@@ -48,8 +49,8 @@ class Function:
             return Variable(data)
         return Variable(data, self, inputs, options)
 
-    def on(self, inputs):
-        return f"{self.name} of " + " and ".join(map(str, inputs))
+
+Function.on = lambda f, inputs: f"{f.name} of " + " and ".join(map(str, inputs))
 
 
 def compute(self, inputs, options):
@@ -77,7 +78,8 @@ mul = Function(
 def hand_on(self):
     """Add to the gradient of each input what self.grad makes of it."""
     grads = self.function.backward(self.grad, self, *self.inputs, **self.options)
-    for x, g in zip(self.inputs, grads if isinstance(grads, tuple) else (grads,)):
+    grads = grads if isinstance(grads, tuple) else (grads,)
+    for x, g in zip(self.inputs, grads, strict=True):
         if g.shape != x.shape:
             name = self.function.on(self.inputs)
             raise ValueError(f"{name}: the gradient for {x.shape} is {g.shape}")
@@ -164,8 +166,6 @@ def operator(function, with_number):
 
 Variable.__add__ = Variable.__radd__ = operator(add, shift)
 Variable.__mul__ = Variable.__rmul__ = operator(mul, scale)
-
-
 Variable.__neg__ = lambda x: -1 * x
 Variable.__sub__ = lambda x, other: x + -other
 Variable.__rsub__ = lambda x, other: -x + other
@@ -209,7 +209,7 @@ Variable.T = property(lambda x: transpose(x))
 
 def total(x, axis=None, keepdims=False):
     """x.sum(): over one axis, or over all; keepdims as in NumPy."""
-    axes = range(x.data.ndim) if axis is None else [axis % x.data.ndim]
+    axes = range(x.data.ndim) if axis is None else [range(x.data.ndim)[axis]]
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     y = sum_to(x, shape=kept)
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
@@ -225,6 +225,8 @@ log = Function("log", lambda xp, x: xp.log(x), lambda g, y, x: g / x)
 sin = Function("sin", lambda xp, x: xp.sin(x), lambda g, y, x: g * cos(x))
 cos = Function("cos", lambda xp, x: xp.cos(x), lambda g, y, x: g * -sin(x))
 tanh = Function("tanh", lambda xp, x: xp.tanh(x), lambda g, y, x: g * (1 - y * y))
+
+
 sigmoid = Function(
     "sigmoid",
     lambda xp, x: 0.5 + 0.5 * xp.tanh(0.5 * x),  # with exp it would overflow
@@ -271,7 +273,7 @@ def softmax_cross_entropy(x, t):
 
 def mean_squared_error(x, t):
     """Mean of (x - t)**2, for x and t of one shape."""
-    return ((x - t) ** 2).mean()
+    return (add(x, -t) ** 2).mean()
 
 
 class Parameter(Variable):
@@ -341,6 +343,6 @@ class Adam(Optimizer):
     def step(self, p, g):
         if p not in self.means:
             self.means[p] = p.xp.zeros_like(p.data), p.xp.zeros_like(p.data)
-        part_m, part_v = (1 - beta**self.t for beta in self.betas)
-        numbers = *self.betas, self.rate / part_m, part_v, self.eps
-        adam_step(p.data, *self.means[p], g, *numbers)
+        (beta1, beta2), t = self.betas, self.t
+        numbers = 1 - beta1, 1 - beta2, self.rate / (1 - beta1**t), 1 - beta2**t
+        adam_step(p.data, *self.means[p], g, *numbers, self.eps)

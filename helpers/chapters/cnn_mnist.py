@@ -221,9 +221,9 @@ class SoftmaxLayer(BaseLayer):
 
 
 @cp.fuse()
-def adam_step(wb, m, v, grad, keep_m, keep_v, rate, part_v, eps):
-    m += (1 - keep_m) * (grad - m)
-    v += (1 - keep_v) * (grad * grad - v)
+def adam_step(wb, m, v, grad, new_m, new_v, rate, part_v, eps):
+    m += new_m * (grad - m)
+    v += new_v * (grad * grad - v)
     wb -= rate * m / ((v / part_v) ** 0.5 + eps)
 
 
@@ -239,8 +239,8 @@ class Adam:
         self.t += 1
         rate = self.rate / (1 - self.beta1**self.t)
         part_v = 1 - self.beta2**self.t
-        betas = self.beta1, self.beta2
-        adam_step(wb, self.m, self.v, grad, *betas, rate, part_v, self.eps)
+        new = 1 - self.beta1, 1 - self.beta2
+        adam_step(wb, self.m, self.v, grad, *new, rate, part_v, self.eps)
 
 
 class Network:

@@ -59,28 +59,37 @@ def table(headers, rows):
 
 def measured(chapters):
     """Return the page of all headline results; `chapters` maps links to (path, notebook)."""
-    gpus = [results.load(path) for path in sorted(results.FOLDER.glob("*.jsonl"))]
+    files = [results.FOLDER, results.FOLDER / results.AGAIN]
+    paths = sorted(path for folder in files for path in folder.glob("*.jsonl"))
+    paths.sort(key=lambda path: path.name)  # stable: a second run stands after its first
+    gpus = [results.load(path) for path in paths]
+    again = [path.parent.name == results.AGAIN for path in paths]
+    names = [facts["gpu"] for facts, _ in gpus]
     text = [
         "# What was measured",
         "The headline results of all chapters, on every GPU that the book was run on. A ratio "
-        "compares two measurements of one run on one machine. A dash: not measured there.",
+        "compares two measurements of one run on one machine. A dash: not measured there. "
+        "*Again* is a second run on a GPU of the same kind, to see what of a number stays.",
     ]
     for link, (path, book) in chapters.items():
-        rows, notes = _side_by_side(results.stored([path]), path.stem, gpus)
+        rows, notes = _side_by_side(results.stored([path]), path.stem, gpus, again)
         if rows:
             text.append(f"## [{notebook.title(book)}]({link})")
-            names = [facts["gpu"] for facts, _ in gpus]
-            text.append(table(["Result", "Unit", *names, "Against"], rows))
+            heads = ["again" if second else name for name, second in zip(names, again, strict=True)]
+            text.append(table(["Result", "Unit", *heads, "Against"], rows))
             text += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     if len(text) == 2:
         return [*text, "No result is stored yet."]
     text += ["## The machines", "What each GPU's newest results were measured with."]
     headers = ["GPU", "Driver", *PACKAGES, "Date"]
     keys = ("gpu", "driver", *(name.lower() for name in PACKAGES), "date")
-    return [*text, table(headers, [[facts[key] for key in keys] for facts, _ in gpus])]
+    rows = [[facts[key] for key in keys] for facts, _ in gpus]
+    for row, second in zip(rows, again, strict=True):
+        row[0] += ", again" if second else ""
+    return [*text, table(headers, rows)]
 
 
-def _side_by_side(entries, stem, gpus):
+def _side_by_side(entries, stem, gpus, again):
     """Return the rows on one chapter, and notes on what a GPU measured against something else.
 
     The rows are what the chapter stores now or, when it stores nothing yet, what the GPUs have.
@@ -92,10 +101,11 @@ def _side_by_side(entries, stem, gpus):
     for name, entry in wanted.items():
         words = f'<span title="{name}">{escape(labels.label(entry))}</span>'
         row = [words, labels.quantity(entry["value"], entry["unit"])[1]]
-        for lines in measured:
+        for lines, second in zip(measured, again, strict=True):
             line = lines.get(name)
             row.append(line and labels.quantity(line["value"], line["unit"])[0])
-            if line and (line["unit"], line["against"]) != (entry["unit"], entry["against"]):
+            here, there = ((x["unit"], x["against"]) for x in (entry, line or entry))
+            if here != there and not second:
                 note = f"{line['unit']}, against {line['against']}"
                 if note not in notes:
                     notes.append(note)

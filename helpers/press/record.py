@@ -4,6 +4,7 @@ python -m helpers.press.record [notebooks…]     record what is not fresh (defa
 python -m helpers.press.record --force [notebooks…]          record in any case
 python -m helpers.press.record --all-asserts [notebooks…]    go on after a hidden assert fails
 python -m helpers.press.record --no-sanitizer [notebooks…]   leave compute-sanitizer out
+python -m helpers.press.record --memcheck [notebooks…]  run it for chapters recorded without
 python -m helpers.press.record --check [notebooks…]    say what is not fresh; needs no GPU
 python -m helpers.press.record --run-only NOTEBOOK     run the code in this process, store nothing
 
@@ -67,6 +68,19 @@ def record(path, *, all_asserts=False, memcheck=True):
     if (found := state(notebook.read(path))) != "fresh":
         raise RuntimeError(f"what was written does not read back the same: {found}")
     return book.metadata.receipt
+
+
+def check_memory(path):
+    """Run the sanitizer for the recorded notebook at `path`; put its verdict into the receipt.
+
+    ValueError when the notebook is not fresh, RuntimeError when errors are found or a cell fails.
+    """
+    book = notebook.read(path)
+    if (found := state(book)) != "fresh":
+        raise ValueError(f"the memory check goes with a fresh recording; this is {found}")
+    book.metadata.receipt.sanitizer = sanitize(path)
+    notebook.write(book, path)
+    return book.metadata.receipt.sanitizer["verdict"]
 
 
 def sanitize(path):
@@ -146,6 +160,7 @@ def main(arguments=None):
     parser.add_argument(
         "--no-sanitizer", action="store_false", dest="sanitizer", help="no memcheck"
     )
+    parser.add_argument("--memcheck", action="store_true", help="only that, for what is recorded")
     parser.add_argument("--run-only", type=Path, metavar="NOTEBOOK", help="run, store nothing")
     options = parser.parse_args(arguments)
     if options.run_only:
@@ -161,6 +176,13 @@ def main(arguments=None):
     print(device.description(), flush=True)
     failed = 0
     for path, found in states.items():
+        if options.memcheck:
+            try:
+                print(f"{path.name}: memcheck: {check_memory(path)}", flush=True)
+            except (ValueError, RuntimeError) as error:
+                print(f"{path.name}: FAILED: {error}", flush=True)
+                failed += 1
+            continue
         if found == "fresh" and not options.force:
             print(f"{path.name}: fresh", flush=True)
             continue

@@ -22,6 +22,7 @@ from helpers import device, report
 from helpers.press import execute, host, notebook
 
 FOLDER = notebook.BOOK / "book" / "results"
+AGAIN = "again"  # the folder, beside the results, of second runs on the same kind of GPU
 FACTS = ("gpu", "driver", "cuda", "cupy", "numpy", "python", "date")  # of a file's first line
 FIELDS = ("name", "value", "unit", "against", "notebook", "date")  # of all its other lines
 
