@@ -8,14 +8,14 @@ from collections import namedtuple
 import numpy as np
 import cupy as cp
 
-import helpers
+from helpers import on_gpu
 
 
 attributes = cp.cuda.Device().attributes
 n_sms = attributes["MultiProcessorCount"]
 clock_hertz = attributes["ClockRate"] * 1e3 or np.inf  # the stand-in has no clock
 # The stand-in imitates the tensor cores of compute capability 9.0.
-capability = int(cp.cuda.Device().compute_capability) if helpers.on_gpu else 90
+capability = int(cp.cuda.Device().compute_capability) if on_gpu else 90
 fma_a_clock = (
     2 if capability in (60, 70, 72, 75, 80) else 4
 )  # of a warp, in each SM
@@ -219,7 +219,6 @@ many_source = fill(many_each, bring=bring)
 
 add_rung("column", many_source, column_tile)
 add_rung("square", many_source, square_tile)
-print("column agrees:", agrees("column"), " square agrees:", agrees("square"))
 
 
 fours = r"""
@@ -451,7 +450,6 @@ def outer_source(loop, multiply=in_order, store=store_vectors, **others):
 
 
 add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
-print("warps agrees:", agrees("warps"))
 
 
 loop_ahead = """
@@ -469,7 +467,6 @@ loop_ahead = """
 
 
 add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2, **deep))
-print("copies ahead agrees:", agrees("copies ahead"))
 
 
 loop_two_ahead = """
@@ -499,7 +496,6 @@ loop_two_ahead = """
 
 two_ahead = outer_source(loop_two_ahead)
 add_rung("registers ahead", two_ahead, outer_tile(4, 2, **deep))
-print("registers ahead agrees:", agrees("registers ahead"))
 
 
 store_singles = """
@@ -516,7 +512,6 @@ singles = outer_source(loop_two_ahead, store=store_singles)
 add_rung("single stores", singles, outer_tile(4, 2, **deep))
 add_rung("snake", final_source, outer_tile(4, 2, **deep))
 add_rung("snake, small", final_source, outer_tile(2, 2, blocks=4, **deep))
-print("agree:", agrees("single stores"), agrees("snake"), agrees("snake, small"))
 
 
 turn_code = r"""
@@ -559,7 +554,6 @@ turned_source = outer_source(
 )
 turned_tile = outer_tile(2, 2, tm=16, **deep)
 add_rung("turned", turned_source, turned_tile, np.float32, turned)
-print("turned agrees:", agrees("turned"))
 
 
 mma_f64 = r"""
