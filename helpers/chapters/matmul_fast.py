@@ -148,7 +148,9 @@ one_each = (
 )
 
 
-square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024}
+square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024, "BLOCKS": 2}
+
+
 along_rows = fill(one_each, row="threadIdx.x / 32", col="threadIdx.x % 32")
 along_columns = fill(one_each, row="threadIdx.x % 32", col="threadIdx.x / 32")
 add_rung("naive", along_columns, square_of_threads)
@@ -175,8 +177,24 @@ tile_source = (
 add_rung("tile", tile_source, square_of_threads | {"BK": 32})
 
 
-column_tile = {"BM": 64, "BN": 64, "BK": 8, "TM": 8, "TN": 1, "THREADS": 512}
-square_tile = {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8, "THREADS": 256}
+column_tile = {
+    "BM": 64,
+    "BN": 64,
+    "BK": 8,
+    "TM": 8,
+    "TN": 1,
+    "THREADS": 512,
+    "BLOCKS": 3,
+}
+square_tile = {
+    "BM": 128,
+    "BN": 128,
+    "BK": 8,
+    "TM": 8,
+    "TN": 8,
+    "THREADS": 256,
+    "BLOCKS": 2,
+}
 warp_tile = square_tile | {"WARPS_X": 2}
 
 
@@ -288,9 +306,15 @@ template <int COUNT> __device__ void copy(T* to, const T* from, const T* safe, b
     if (!inside) from = safe;  // an address that may be read; nothing is read from it
 #if ASYNC
     unsigned int place = __cvta_generic_to_shared(to);
-    if (BYTES == 16)
+    if (BYTES == 16 && !EDGES)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     :: "r"(place), "l"(from) : "memory");
+    else if (BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                      :: "r"(place), "l"(from), "r"(inside ? 16 : 0) : "memory");
+    else if (!EDGES)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                     :: "r"(place), "l"(from), "n"(BYTES) : "memory");
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                      :: "r"(place), "l"(from), "n"(BYTES), "r"(inside ? BYTES : 0) : "memory");
@@ -366,7 +390,7 @@ constexpr int A_LINE = BM + 4, B_LINE = BN, A_SIZE = BK * A_LINE, B_SIZE = BK * 
     int x = warp % WARPS_X * (8 * TN) + lane % 8 * 4;  // columns x ... x+3, x+32 ... x+35, ...
     @bring_a@
     @bring_b@
-    auto load = [&](int stage) { load_a(stage); load_b(stage); close_group(); };
+    auto load = [&](int stage) { load_a(stage); load_b(stage); };
     float sum[TM][TN] = {}, a[2][TM], b[2][TN];
     @fetch@
     @multiply@
@@ -380,13 +404,15 @@ constexpr int A_LINE = BM + 4, B_LINE = BN, A_SIZE = BK * A_LINE, B_SIZE = BK * 
 
 
 fetch_fours = """
-    auto fetch = [&](int buffer, int stage, int k) {
-        const float *as = As + stage * A_SIZE + k * A_LINE + y;
-        const float *bs = Bs + stage * B_SIZE + k * B_LINE + x;
+    const float *as, *bs;  // where I read, in the stage that is in use
+    auto use = [&](int stage) { as = As + stage * A_SIZE + y, bs = Bs + stage * B_SIZE + x; };
+    auto fetch = [&](int buffer, int k) {
         #pragma unroll
-        for (int i = 0; i < TM; i += 4) *(float4*)&a[buffer][i] = *(const float4*)&as[4 * i];
+        for (int i = 0; i < TM; i += 4)
+            *(float4*)&a[buffer][i] = *(const float4*)&as[k * A_LINE + 4 * i];
         #pragma unroll
-        for (int j = 0; j < TN; j += 4) *(float4*)&b[buffer][j] = *(const float4*)&bs[8 * j];
+        for (int j = 0; j < TN; j += 4)
+            *(float4*)&b[buffer][j] = *(const float4*)&bs[k * B_LINE + 8 * j];
     };
 """
 
@@ -407,9 +433,11 @@ outer_product = """
 loop_at_once = """
     for (int tile = 0; tile < tiles; tile++) {
         load(0);
+        close_group();
         await_groups<0>();
+        use(0);
         #pragma unroll
-        for (int k = 0; k < STEPS; k++) { fetch(0, 0, k * STEP); multiply(0, k); }
+        for (int k = 0; k < STEPS; k++) { fetch(0, k * STEP); multiply(0, k); }
         __syncthreads();
     }
 """
@@ -453,14 +481,18 @@ add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
 
 
 loop_ahead = """
-    for (int tile = 0; tile < STAGES - 1; tile++)
-        if (tile < tiles) load(tile); else close_group();
+    for (int tile = 0; tile < STAGES - 1; tile++) {
+        if (tile < tiles) load(tile);
+        close_group();
+    }
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
         await_groups<STAGES - 2>();
         int last = stage ? stage - 1 : STAGES - 1;  // everyone is done with that one
-        if (tile + STAGES - 1 < tiles) load(last); else close_group();
+        if (tile + STAGES - 1 < tiles) load(last);
+        close_group();
+        use(stage);
         #pragma unroll
-        for (int k = 0; k < STEPS; k++) { fetch(0, stage, k * STEP); multiply(0, k); }
+        for (int k = 0; k < STEPS; k++) { fetch(0, k * STEP); multiply(0, k); }
         stage = stage + 1 < STAGES ? stage + 1 : 0;
     }
 """
@@ -471,10 +503,13 @@ add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2, **deep))
 
 loop_two_ahead = """
     static_assert(STEPS % 2 == 0, "the two buffers take turns");
-    for (int tile = 0; tile < STAGES - 1; tile++)
-        if (tile < tiles) load(tile); else close_group();
+    for (int tile = 0; tile < STAGES - 1; tile++) {
+        if (tile < tiles) load(tile);
+        close_group();
+    }
     await_groups<STAGES - 2>();
-    fetch(0, 0, 0);
+    use(0);
+    fetch(0, 0);
     #pragma unroll 1
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
         int last = stage ? stage - 1 : STAGES - 1;
@@ -482,11 +517,13 @@ loop_two_ahead = """
         for (int k = 0; k < STEPS; k++) {
             if (k == STEPS - 1) {
                 await_groups<STAGES - 2>();
-                if (tile + 1 < tiles) stage = stage + 1 < STAGES ? stage + 1 : 0;
+                stage = stage + 1 < STAGES ? stage + 1 : 0;
+                if (tile + 1 < tiles) use(stage);
             }
-            fetch((k + 1) % 2, stage, (k + 1) % STEPS * STEP);
+            fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
             if (k == 0) {
-                if (tile + STAGES - 1 < tiles) load(last); else close_group();
+                if (tile + STAGES - 1 < tiles) load(last);
+                close_group();
             }
             multiply(k % 2, k);
         }
@@ -614,7 +651,7 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
     int y = warp / WARPS_X * (16 * ROWS) + g, x = warp % WARPS_X * (8 * COLS);
     @bring_a@
     @bring_b@
-    auto load = [&](int stage) { load_a(stage); load_b(stage); close_group(); };
+    auto load = [&](int stage) { load_a(stage); load_b(stage); };
     T sum[ROWS][COLS][4] = {};
     @fetch@
     @multiply@
@@ -645,13 +682,16 @@ __device__ void store(T* to, const T* pair, int inside) {
 
 fetch_f64 = """
     double a[2][ROWS][2], b[2][COLS][1];
-    auto fetch = [&](int buffer, int stage, int k) {
-        const T *as = As + stage * A_SIZE + y * A_LINE + k + q;
-        const T *bs = Bs + stage * B_SIZE + (k + q) * B_LINE + x + g;
+    const T *as, *bs;
+    auto use = [&](int stage) {
+        as = As + stage * A_SIZE + y * A_LINE + q;
+        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
+    };
+    auto fetch = [&](int buffer, int k) {
         #pragma unroll
-        for (int i = 0; i < ROWS * 2; i++) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE];
+        for (int i = 0; i < ROWS * 2; i++) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE + k];
         #pragma unroll
-        for (int j = 0; j < COLS; j++) b[buffer][j][0] = bs[j * 8];
+        for (int j = 0; j < COLS; j++) b[buffer][j][0] = bs[k * B_LINE + j * 8];
     };
 """
 multiply_f64 = """
@@ -750,16 +790,19 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 
 fetch_f16 = """
     float2 a[2][ROWS][4], b[2][COLS][2];
-    auto fetch = [&](int buffer, int stage, int k) {
-        const T *as = As + stage * A_SIZE + y * A_LINE + k + 2 * q;
-        const T *bs = Bs + stage * B_SIZE + (k + 2 * q) * B_LINE + x + g;
+    const T *as, *bs;
+    auto use = [&](int stage) {
+        as = As + stage * A_SIZE + y * A_LINE + 2 * q;
+        bs = Bs + stage * B_SIZE + 2 * q * B_LINE + x + g;
+    };
+    auto fetch = [&](int buffer, int k) {
         #pragma unroll
         for (int i = 0; i < ROWS * 4; i++)
             a[buffer][i / 4][i % 4] =
-                *(const float2*)&as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 8];
+                *(const float2*)&as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 8 + k];
         #pragma unroll
         for (int j = 0; j < COLS * 2; j++) {
-            const T* two = bs + j % 2 * 8 * B_LINE + j / 2 * 8;
+            const T* two = bs + (k + j % 2 * 8) * B_LINE + j / 2 * 8;
             b[buffer][j / 2][j % 2] = make_float2(two[0], two[B_LINE]);
         }
     };
@@ -883,15 +926,18 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 """
 fetch_tf32 = """
     float a[2][ROWS][4], b[2][COLS][2];
-    auto fetch = [&](int buffer, int stage, int k) {
-        const T *as = As + stage * A_SIZE + y * A_LINE + k + q;
-        const T *bs = Bs + stage * B_SIZE + (k + q) * B_LINE + x + g;
+    const T *as, *bs;
+    auto use = [&](int stage) {
+        as = As + stage * A_SIZE + y * A_LINE + q;
+        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
+    };
+    auto fetch = [&](int buffer, int k) {
         #pragma unroll
         for (int i = 0; i < ROWS * 4; i++)
-            a[buffer][i / 4][i % 4] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4];
+            a[buffer][i / 4][i % 4] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
         #pragma unroll
         for (int j = 0; j < COLS * 2; j++)
-            b[buffer][j / 2][j % 2] = bs[j % 2 * 4 * B_LINE + j / 2 * 8];
+            b[buffer][j / 2][j % 2] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
 
