@@ -184,7 +184,7 @@ column_tile = {
     "TM": 8,
     "TN": 1,
     "THREADS": 512,
-    "BLOCKS": 3,
+    "BLOCKS": 2,
 }
 square_tile = {
     "BM": 128,
@@ -269,7 +269,7 @@ vector_source = (
         As[a_k + 2][a_row] = v.z, As[a_k + 3][a_row] = v.w;
         Bs4[b_k][b_col / 4] = four(from_b, k0 + b_k < K ? cols : 0);
         __syncthreads();
-        #pragma unroll
+        #pragma unroll 4
         for (int k = 0; k < BK; k++) {
             *(float4*)&a[0] = As4[k][y / 4], *(float4*)&a[4] = As4[k][y / 4 + 1];
             *(float4*)&b[0] = Bs4[k][x / 4], *(float4*)&b[4] = Bs4[k][x / 4 + 1];
@@ -296,6 +296,7 @@ add_rung("vector", fill(vector_source, store=store_fours), square_tile)
 
 
 copy_code = r"""
+#define UNROLLED(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
 #ifndef ASYNC
 #define ASYNC (__CUDA_ARCH__ >= 800)
 #endif
@@ -350,9 +351,10 @@ bring_b = """
     int b_left = K - b_k;
     auto load_b = [&](int stage) {
         T* to = Bs + stage * B_SIZE + b_k * B_LINE + b_col;
-        #pragma unroll
-        for (int i = 0; i < BK; i += THREADS * VEC / BN)
-            copy<VEC>(to + i * B_LINE, from_b + i * N, B, col_inside && i < b_left);
+        constexpr int STRIDE = THREADS * VEC / BN;
+        UNROLLED(i, BK / STRIDE)
+            copy<VEC>(to + i * STRIDE * B_LINE, from_b + i * STRIDE * N, B,
+                      col_inside && i * STRIDE < b_left);
         from_b += BK * N, b_left -= BK;
     };
 """
@@ -365,9 +367,10 @@ bring_a_turned = """
     static_assert(BM * BK % THREADS == 0 && THREADS % BK == 0, "tile of A");
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
-        #pragma unroll
-        for (int i = 0; i < BM; i += THREADS / BK)
-            copy<1>(to + i, from_a + i * K, A, i < rows_left && 0 < a_left);
+        constexpr int STRIDE = THREADS / BK;
+        UNROLLED(i, BM / STRIDE)
+            copy<1>(to + i * STRIDE, from_a + i * STRIDE * K, A,
+                    i * STRIDE < rows_left && 0 < a_left);
         from_a += BK, a_left -= BK;
     };
 """
@@ -396,8 +399,7 @@ constexpr int A_LINE = BM + 4, B_LINE = BN, A_SIZE = BK * A_LINE, B_SIZE = BK * 
     @multiply@
     int tiles = (K + BK - 1) / BK;
     @loop@
-    #pragma unroll
-    for (int i = 0; i < TM; i++)
+    UNROLLED(i, TM)
         @store@
 }"""
 )
@@ -407,22 +409,16 @@ fetch_fours = """
     const float *as, *bs;  // where I read, in the stage that is in use
     auto use = [&](int stage) { as = As + stage * A_SIZE + y, bs = Bs + stage * B_SIZE + x; };
     auto fetch = [&](int buffer, int k) {
-        #pragma unroll
-        for (int i = 0; i < TM; i += 4)
-            *(float4*)&a[buffer][i] = *(const float4*)&as[k * A_LINE + 4 * i];
-        #pragma unroll
-        for (int j = 0; j < TN; j += 4)
-            *(float4*)&b[buffer][j] = *(const float4*)&bs[k * B_LINE + 8 * j];
+        UNROLLED(i, TM / 4) *(float4*)&a[buffer][4 * i] = *(const float4*)&as[k * A_LINE + 16 * i];
+        UNROLLED(j, TN / 4) *(float4*)&b[buffer][4 * j] = *(const float4*)&bs[k * B_LINE + 32 * j];
     };
 """
 
 
 outer_product = """
     auto multiply = [&](int buffer, int step) {
-        #pragma unroll
-        for (int j = 0; j < TN; j++)
-            #pragma unroll
-            for (int n = 0; n < TM; n++) {
+        UNROLLED(j, TN)
+            UNROLLED(n, TM) {
                 int i = @order@;
                 sum[i][j] += a[buffer][i] * b[buffer][j];
             }
@@ -436,19 +432,18 @@ loop_at_once = """
         close_group();
         await_groups<0>();
         use(0);
-        #pragma unroll
-        for (int k = 0; k < STEPS; k++) { fetch(0, k * STEP); multiply(0, k); }
+        UNROLLED(k, STEPS) { fetch(0, k * STEP); multiply(0, k); }
         __syncthreads();
     }
 """
 
 
 store_vectors = """
-        #pragma unroll
-        for (int j = 0; j < TN; j += VEC) {
-            int row = row0 + y + i % 4 + i / 4 * 16, col = col0 + x + j % 4 + j / 4 * 32;
+        UNROLLED(j, TN / VEC) {
+            int row = row0 + y + i % 4 + i / 4 * 16;
+            int col = col0 + x + j * VEC % 4 + j * VEC / 4 * 32;
             if (EDGES && (row >= M || col >= N)) continue;
-            if (VEC == 4) *(float4*)&C[row * N + col] = *(float4*)&sum[i][j];
+            if (VEC == 4) *(float4*)&C[row * N + col] = *(float4*)&sum[i][j * VEC];
             else C[row * N + col] = sum[i][j];
         }
 """
@@ -491,8 +486,7 @@ loop_ahead = """
         if (tile + STAGES - 1 < tiles) load(last);
         close_group();
         use(stage);
-        #pragma unroll
-        for (int k = 0; k < STEPS; k++) { fetch(0, k * STEP); multiply(0, k); }
+        UNROLLED(k, STEPS) { fetch(0, k * STEP); multiply(0, k); }
         stage = stage + 1 < STAGES ? stage + 1 : 0;
     }
 """
@@ -513,8 +507,7 @@ loop_two_ahead = """
     #pragma unroll 1
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
         int last = stage ? stage - 1 : STAGES - 1;
-        #pragma unroll
-        for (int k = 0; k < STEPS; k++) {
+        UNROLLED(k, STEPS) {
             if (k == STEPS - 1) {
                 await_groups<STAGES - 2>();
                 stage = stage + 1 < STAGES ? stage + 1 : 0;
@@ -536,8 +529,7 @@ add_rung("registers ahead", two_ahead, outer_tile(4, 2, **deep))
 
 
 store_singles = """
-        #pragma unroll
-        for (int j = 0; j < TN; j++) {
+        UNROLLED(j, TN) {
             int row = row0 + y + i % 4 + i / 4 * 16, col = col0 + x + j % 4 + j / 4 * 32;
             if (!EDGES || (row < M && col < N)) C[row * N + col] = sum[i][j];
         }
@@ -580,9 +572,10 @@ bring_a_straight = """
     int a_left = K - a_k;
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
-        #pragma unroll
-        for (int i = 0; i < BK; i += THREADS * VEC / BM)
-            copy<VEC>(to + i * A_LINE, from_a + i * M, A, row_inside && i < a_left);
+        constexpr int STRIDE = THREADS * VEC / BM;
+        UNROLLED(i, BK / STRIDE)
+            copy<VEC>(to + i * STRIDE * A_LINE, from_a + i * STRIDE * M, A,
+                      row_inside && i * STRIDE < a_left);
         from_a += BK * M, a_left -= BK;
     };
 """
@@ -607,7 +600,7 @@ __device__ void mma(double* sum, const double* a, const double* b) {
 mma_f64_small = r"""
 // The same as two products of (8, 4) and (4, 8).  needs compute capability 8.0
 __device__ void mma(double* sum, const double* a, const double* b) {
-    for (int half = 0; half < 2; half++)
+    UNROLLED(half, 2)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                      "{%0,%1}, {%2}, {%3}, {%0,%1};"
                      : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
@@ -623,9 +616,10 @@ bring_a_rows = """
     static_assert(BM * BK % (THREADS * VEC) == 0 && THREADS * VEC % BK == 0, "tile of A");
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_row * A_LINE + a_k;
-        #pragma unroll
-        for (int i = 0; i < BM; i += THREADS * VEC / BK)
-            copy<VEC>(to + i * A_LINE, from_a + i * K, A, i < rows_left && 0 < a_left);
+        constexpr int STRIDE = THREADS * VEC / BK;
+        UNROLLED(i, BM / STRIDE)
+            copy<VEC>(to + i * STRIDE * A_LINE, from_a + i * STRIDE * K, A,
+                      i * STRIDE < rows_left && 0 < a_left);
         from_a += BK, a_left -= BK;
     };
 """
@@ -658,10 +652,8 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
     int tiles = (K + BK - 1) / BK;
     @loop@
     @unscale@
-    #pragma unroll
-    for (int i = 0; i < ROWS * 2; i++)
-        #pragma unroll
-        for (int j = 0; j < COLS; j++) {
+    UNROLLED(i, ROWS * 2)
+        UNROLLED(j, COLS) {
             int row = row0 + y + i * 8, col = col0 + x + j * 8 + q * 2;
             store(C + row * N + col, sum[i / 2][j] + i % 2 * 2, row < M ? N - col : 0);
         }
@@ -688,18 +680,14 @@ fetch_f64 = """
         bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
     };
     auto fetch = [&](int buffer, int k) {
-        #pragma unroll
-        for (int i = 0; i < ROWS * 2; i++) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE + k];
-        #pragma unroll
-        for (int j = 0; j < COLS; j++) b[buffer][j][0] = bs[k * B_LINE + j * 8];
+        UNROLLED(i, ROWS * 2) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE + k];
+        UNROLLED(j, COLS) b[buffer][j][0] = bs[k * B_LINE + j * 8];
     };
 """
 multiply_f64 = """
     auto multiply = [&](int buffer, int step) {
-        #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            #pragma unroll
-            for (int n = 0; n < COLS; n++) {
+        UNROLLED(i, ROWS)
+            UNROLLED(n, COLS) {
                 int j = i % 2 ? COLS - 1 - n : n;
                 mma(sum[i][j], a[buffer][i], b[buffer][j]);
             }
@@ -796,12 +784,10 @@ fetch_f16 = """
         bs = Bs + stage * B_SIZE + 2 * q * B_LINE + x + g;
     };
     auto fetch = [&](int buffer, int k) {
-        #pragma unroll
-        for (int i = 0; i < ROWS * 4; i++)
+        UNROLLED(i, ROWS * 4)
             a[buffer][i / 4][i % 4] =
                 *(const float2*)&as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 8 + k];
-        #pragma unroll
-        for (int j = 0; j < COLS * 2; j++) {
+        UNROLLED(j, COLS * 2) {
             const T* two = bs + (k + j % 2 * 8) * B_LINE + j / 2 * 8;
             b[buffer][j / 2][j % 2] = make_float2(two[0], two[B_LINE]);
         }
@@ -811,11 +797,9 @@ fetch_f16 = """
 
 split_all = """
         unsigned int ah[ROWS][4], al[ROWS][4], bh[COLS][2], bl[COLS][2];
-        #pragma unroll
-        for (int i = 0; i < ROWS * 4; i++)
+        UNROLLED(i, ROWS * 4)
             split(a[buffer][i / 4][i % 4], scale_a, ah[i / 4][i % 4], al[i / 4][i % 4]);
-        #pragma unroll
-        for (int j = 0; j < COLS * 2; j++)
+        UNROLLED(j, COLS * 2)
             split(b[buffer][j / 2][j % 2], scale_b, bh[j / 2][j % 2], bl[j / 2][j % 2]);
 """
 multiply_split = (
@@ -829,11 +813,7 @@ multiply_split = (
     };
 """
 )
-for_all = """
-        #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            #pragma unroll
-            for (int j = 0; j < COLS; j++) """
+for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
 
 
 one_product = for_all + "mma(sum[i][j], ah[i], bh[j], sum[i][j]);"
@@ -848,9 +828,9 @@ short_sums = (
     + "mma(part[i][j], ah[i], bl[j], part[i][j]);"
     + for_all
     + "mma(part[i][j], ah[i], bh[j], part[i][j]);"
-    + "if (step == STEPS - 1)"
+    + "\n        if (step == STEPS - 1)"
     + for_all
-    + "for (int n = 0; n < 4; n++) sum[i][j][n] += part[i][j][n];"
+    + "UNROLLED(n, 4) sum[i][j][n] += part[i][j][n];"
 )
 
 
@@ -859,8 +839,8 @@ scales = """const float scale_a = scale_for(largest[0]), scale_b = scale_for(lar
     float part[ROWS][COLS][4];"""
 unscale = (
     for_all
-    + """for (int n = 0; n < 4; n++)
-                sum[i][j][n] = sum[i][j][n] * (1 / scale_a) * (1 / scale_b);"""
+    + """UNROLLED(n, 4)
+        sum[i][j][n] = sum[i][j][n] * (1 / scale_a) * (1 / scale_b);"""
 )
 
 
@@ -932,11 +912,9 @@ fetch_tf32 = """
         bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
     };
     auto fetch = [&](int buffer, int k) {
-        #pragma unroll
-        for (int i = 0; i < ROWS * 4; i++)
+        UNROLLED(i, ROWS * 4)
             a[buffer][i / 4][i % 4] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
-        #pragma unroll
-        for (int j = 0; j < COLS * 2; j++)
+        UNROLLED(j, COLS * 2)
             b[buffer][j / 2][j % 2] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
