@@ -165,6 +165,13 @@ needs_nvrtc = pytest.mark.skipif(
 )
 
 
+def test_tiles_that_threads_cannot_share_are_refused():
+    with pytest.raises(ValueError, match="cannot share"):
+        chapter.outer_tile(2, 1, tm=16, bk=3)
+    with pytest.raises(ValueError, match="cannot share"):
+        chapter.tensor_tile(128, 96, 16, 4, 2, 4, (4, 4), itemsize=8)
+
+
 @needs_nvrtc
 @pytest.mark.parametrize("name", chapter.rungs)
 def test_no_registers_go_to_memory(name):
@@ -191,8 +198,11 @@ def test_the_tiles_of_older_gpus(name):
         rows, cols, tile["TM"], tile["TN"], bk=8, stages=2, blocks=tile["BLOCKS"]
     )
     assert small["BM"] == tile["BM"] and small["SHARED"] <= 65536 // tile["BLOCKS"]
-    text = chapter.constants(small | {"EDGES": False, "VEC": 4}) + rung.source
-    cubins.check(text, ("-std=c++17",), "matmul")
+    source = rung.source.removeprefix(chapter.note)
+    for edges, vec in ((False, 4), (True, 4), (True, 1)):
+        text = chapter.constants(small | {"EDGES": edges, "VEC": vec}) + source
+        assert cubins.architectures(text)[0] == 75
+        cubins.check(text, ("-std=c++17",), "matmul")
 
 
 @needs_nvrtc

@@ -26,7 +26,7 @@ def fill(code, **pieces):
     for name, piece in pieces.items():
         if f"@{name}@" not in code:
             raise KeyError(f"the code has no hole @{name}@")
-        code = code.replace(f"@{name}@", piece)
+        code = code.replace(f"@{name}@", piece.strip())
     return code
 
 
@@ -347,7 +347,6 @@ bring_b = """
     int b_k = t / (BN / VEC), b_col = t % (BN / VEC) * VEC;
     const T* from_b = B + b_k * N + col0 + b_col;
     bool col_inside = col0 + b_col < N;
-    static_assert(BK * BN % (THREADS * VEC) == 0 && THREADS * VEC % BN == 0, "tile of B");
     int b_left = K - b_k;
     auto load_b = [&](int stage) {
         T* to = Bs + stage * B_SIZE + b_k * B_LINE + b_col;
@@ -364,7 +363,6 @@ bring_a_turned = """
     int a_row = t / BK, a_k = t % BK;
     const T* from_a = A + (row0 + a_row) * K + a_k;
     int rows_left = M - row0 - a_row, a_left = K - a_k;
-    static_assert(BM * BK % THREADS == 0 && THREADS % BK == 0, "tile of A");
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
         constexpr int STRIDE = THREADS / BK;
@@ -449,12 +447,25 @@ store_vectors = """
 """
 
 
+def check_copies(tile, line_a, vec_a):
+    """Each thread brings whole rows' shares: a wrong tile is refused before it is compiled."""
+    at_once = tile["THREADS"]
+    for line, lines, vec in (
+        (line_a, tile["BM"], vec_a),
+        (tile["BN"], tile["BK"], 4),
+    ):
+        for step in (at_once, at_once * vec):
+            if step % line or lines % (step // line):
+                raise ValueError(f"{at_once} threads cannot share lines of {line}")
+
+
 def outer_tile(warps_y, warps_x, tm=8, tn=8, bk=16, stages=3, blocks=2):
     """Constants of a rung whose threads compute tm x tn numbers each, 32 threads a warp."""
     bm, bn = warps_y * 4 * tm, warps_x * 8 * tn
     tile = {"BM": bm, "BN": bn, "BK": bk, "TM": tm, "TN": tn, "WARPS_X": warps_x}
     tile |= {"STAGES": stages, "STEP": 1, "STEPS": bk, "BLOCKS": blocks}
     tile |= {"THREADS": 32 * warps_y * warps_x}
+    check_copies(tile, bk, 1)
     return tile | {"SHARED": 4 * stages * bk * (bm + 4 + bn)}
 
 
@@ -467,9 +478,16 @@ in_order = fill(outer_product, order="n")
 snake = fill(outer_product, order="j % 2 ? TM - 1 - n : n")
 
 
+note = (
+    "// BK 16 and three stages: needs compute capability 8.0\n"
+    if STAGES == 3
+    else ""
+)
+
+
 def outer_source(loop, multiply=in_order, store=store_vectors, **others):
     pieces = fixed | others | {"loop": loop, "multiply": multiply, "store": store}
-    return fill(outer_frame, **pieces)
+    return note + fill(outer_frame, **pieces)
 
 
 add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
@@ -568,7 +586,6 @@ bring_a_straight = """
     int a_k = t / (BM / VEC), a_row = t % (BM / VEC) * VEC;
     const T* from_a = A + a_k * M + row0 + a_row;
     bool row_inside = row0 + a_row < M;
-    static_assert(BM * BK % (THREADS * VEC) == 0 && THREADS * VEC % BM == 0, "tile of A");
     int a_left = K - a_k;
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
@@ -613,7 +630,6 @@ bring_a_rows = """
     int a_row = t / (BK / VEC), a_k = t % (BK / VEC) * VEC;
     const T* from_a = A + (row0 + a_row) * K + a_k;
     int rows_left = M - row0 - a_row, a_left = K - a_k;
-    static_assert(BM * BK % (THREADS * VEC) == 0 && THREADS * VEC % BK == 0, "tile of A");
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_row * A_LINE + a_k;
         constexpr int STRIDE = THREADS * VEC / BK;
@@ -701,6 +717,7 @@ def tensor_tile(
     tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps_y, "WARPS_X": warps_x}
     tile |= {"STAGES": stages, "STEP": step, "STEPS": bk // step, "BLOCKS": blocks}
     tile |= {"PAD_A": pads[0], "PAD_B": pads[1], "THREADS": 32 * warps_y * warps_x}
+    check_copies(tile, bk, 16 // itemsize)
     size = stages * (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
     return tile | {"SHARED": size}
 
@@ -795,24 +812,21 @@ fetch_f16 = """
 """
 
 
-split_all = """
-        unsigned int ah[ROWS][4], al[ROWS][4], bh[COLS][2], bl[COLS][2];
-        UNROLLED(i, ROWS * 4)
-            split(a[buffer][i / 4][i % 4], scale_a, ah[i / 4][i % 4], al[i / 4][i % 4]);
-        UNROLLED(j, COLS * 2)
-            split(b[buffer][j / 2][j % 2], scale_b, bh[j / 2][j % 2], bl[j / 2][j % 2]);
+split_all = r"""
+template <int COUNT, class Number>
+__device__ void split_all(const Number* x, float scale, unsigned int* high, unsigned int* low) {
+    UNROLLED(i, COUNT) split(x[i], scale, high[i], low[i]);
+}
 """
-multiply_split = (
-    """
+multiply_split = """
     @setup@
+    unsigned int ah[ROWS][4], al[ROWS][4], bh[COLS][2], bl[COLS][2];
     auto multiply = [&](int buffer, int step) {
-"""
-    + split_all
-    + """
+        split_all<ROWS * 4>(a[buffer][0], scale_a, ah[0], al[0]);
+        split_all<COLS * 2>(b[buffer][0], scale_b, bh[0], bl[0]);
         @products@
     };
 """
-)
 for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
 
 
@@ -846,7 +860,7 @@ unscale = (
 
 def split_source(products):
     header = "#include <cuda_fp16.h>\ntypedef float T;"
-    mma = split_f16 + (mma_f16 if capability >= 80 else mma_f16_small)
+    mma = split_f16 + split_all + (mma_f16 if capability >= 80 else mma_f16_small)
     multiply = fill(multiply_split, setup=scales, products=products)
     more = ", const unsigned int* largest"
     return tensor_source(
@@ -925,7 +939,9 @@ def tf32_source(products):
         "scale_for(largest[1])", "1"
     )
     multiply = fill(multiply_split, setup=setup, products=products)
-    return tensor_source("typedef float T;", split_tf32, fetch_tf32, multiply)
+    return tensor_source(
+        "typedef float T;", split_tf32 + split_all, fetch_tf32, multiply
+    )
 
 
 tf32_tile = tensor_tile(128, 128, 32, 4, 2, 8, (4, 8))
