@@ -494,10 +494,7 @@ add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
 
 
 loop_ahead = """
-    for (int tile = 0; tile < STAGES - 1; tile++) {
-        if (tile < tiles) load(tile);
-        close_group();
-    }
+    UNROLLED(tile, STAGES - 1) { if (tile < tiles) load(tile); close_group(); }
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
         await_groups<STAGES - 2>();
         int last = stage ? stage - 1 : STAGES - 1;  // everyone is done with that one
@@ -515,10 +512,7 @@ add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2, **deep))
 
 loop_two_ahead = """
     static_assert(STEPS % 2 == 0, "the two buffers take turns");
-    for (int tile = 0; tile < STAGES - 1; tile++) {
-        if (tile < tiles) load(tile);
-        close_group();
-    }
+    UNROLLED(tile, STAGES - 1) { if (tile < tiles) load(tile); close_group(); }
     await_groups<STAGES - 2>();
     use(0);
     fetch(0, 0);
@@ -532,10 +526,8 @@ loop_two_ahead = """
                 if (tile + 1 < tiles) use(stage);
             }
             fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
-            if (k == 0) {
-                if (tile + STAGES - 1 < tiles) load(last);
-                close_group();
-            }
+            if (k == 0 && tile + STAGES - 1 < tiles) load(last);
+            if (k == 0) close_group();
             multiply(k % 2, k);
         }
     }
@@ -668,11 +660,10 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
     int tiles = (K + BK - 1) / BK;
     @loop@
     @unscale@
-    UNROLLED(i, ROWS * 2)
-        UNROLLED(j, COLS) {
-            int row = row0 + y + i * 8, col = col0 + x + j * 8 + q * 2;
-            store(C + row * N + col, sum[i / 2][j] + i % 2 * 2, row < M ? N - col : 0);
-        }
+    UNROLLED(i, ROWS * 2) UNROLLED(j, COLS) {
+        int row = row0 + y + i * 8, col = col0 + x + j * 8 + q * 2;
+        store(C + row * N + col, sum[i / 2][j] + i % 2 * 2, row < M ? N - col : 0);
+    }
 }"""
 )
 
