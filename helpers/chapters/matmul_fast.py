@@ -860,23 +860,28 @@ def split_source(products):
 
 
 largest_code = r"""
+// The bits of |x| if x is finite, else 0.
+__device__ unsigned int size_of(float x) {
+    unsigned int bits = __float_as_uint(x) & 0x7fffffffu;
+    return bits < 0x7f800000u ? bits : 0;
+}
 extern "C" __global__ void largest(const float* A, const float* B, unsigned int* out,
                                    long long size_a, long long size_b) {
     unsigned int most[2] = {0, 0};
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
-    for (long long n = i; n < size_a; n += all) most[0] = max(most[0], __float_as_uint(A[n]) << 1);
-    for (long long n = i; n < size_b; n += all) most[1] = max(most[1], __float_as_uint(B[n]) << 1);
+    for (long long n = i; n < size_a; n += all) most[0] = max(most[0], size_of(A[n]));
+    for (long long n = i; n < size_b; n += all) most[1] = max(most[1], size_of(B[n]));
     for (int m = 0; m < 2; m++) {
         for (int bit = 16; bit > 0; bit /= 2)
             most[m] = max(most[m], __shfl_xor_sync(0xffffffff, most[m], bit));
-        if (threadIdx.x % 32 == 0) atomicMax(&out[m], most[m] >> 1);
+        if (threadIdx.x % 32 == 0) atomicMax(&out[m], most[m]);
     }
 }"""
 largest = cp.RawKernel(largest_code, "largest")
 
 
 def with_largest(A, B):
-    """The bits of the largest |A| and |B|, for the scales."""
+    """The bits of the largest finite |A| and |B|, for the scales."""
     out = cp.zeros(2, np.uint32)
     sizes = np.int64(A.size), np.int64(B.size)
     largest((8 * n_sms,), (256,), (A, B, out, *sizes))
