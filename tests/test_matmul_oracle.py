@@ -8,6 +8,7 @@ import nvrtc
 import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
+
 import cupy as cp  # isort: skip
 from helpers.chapters import matmul_fast as chapter
 
