@@ -889,7 +889,7 @@ def with_largest(A, B):
 
 
 if capability >= 80:
-    split_tile = tensor_tile(128, 128, 32, 4, 2, 16, (8, 4))
+    split_tile = tensor_tile(128, 64, 32, 2, 2, 16, (8, 4), blocks=2)
 else:
     split_tile = tensor_tile(128, 64, 32, 4, 2, 16, (8, 4), stages=2)
 for name, products in (
