@@ -64,6 +64,10 @@ ERROR = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceba
     [
         (edit("import helpers", "import helpers as h"), "not the setup cell"),
         (edit('ARCHIVE = ""', 'ARCHIVE = "https://example.org/a.zip"'), "not the setup cell"),
+        (
+            lambda book: notebook.code_cells(book)[0].metadata.pop("tags"),
+            "needs the tag nbval-ignore",
+        ),
         (edit("helpers.receipt()", "print()"), "does not call helpers.receipt()"),
         (edit("import cupy as cp", "import cupy"), "no visible line `import cupy as cp`"),
         (edit("def twice", "from numpy import *\ndef twice"), "import *"),

@@ -227,6 +227,8 @@ def _check_cells(notebook, path):
     cells = code_cells(notebook)
     if not cells or cells[0].source != SETUP_CELL:
         yield "the first code cell is not the setup cell (SETUP_CELL in helpers/press/notebook.py)"
+    elif "nbval-ignore-output" not in tags(cells[0]):
+        yield "the setup cell prints the device: it needs the tag nbval-ignore-output"
     if not cells or "helpers.receipt()" not in cells[-1].source:
         yield "the last code cell does not call helpers.receipt()"
     for cell in notebook.cells:
