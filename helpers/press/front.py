@@ -73,13 +73,17 @@ def _written(chapters):
 
 
 def _road(written):
-    """Return the stops of the road, written and not, as links and as text."""
+    """Return the stops of the road, written and not, as links and as text.
+
+    The tab key passes them by: the cards below are the same links.
+    """
     stops = []
     for number, entry in labels.plan()["chapters"].items():
         if number in written:
             path, book = written[number]
             title = escape(notebook.title(book), quote=True)
-            link = f'<a href="../notebooks/{path.stem}.html" title="{title}">{number}</a>'
+            attributes = f'href="../notebooks/{path.stem}.html" title="{title}" tabindex="-1"'
+            link = f"<a {attributes}>{number}</a>"
             stops.append(f"<li>{link}</li>")
         elif "title" in entry:
             words = f"{entry['title']}: still to come"
