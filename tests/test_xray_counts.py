@@ -13,12 +13,12 @@ from helpers.xray import job as jobs
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 
 PRODUCT = r"""
-extern "C" __global__ void product(const T *a, const T *b, T *c, int n) {
+extern "C" __global__ void product(const REAL *a, const REAL *b, REAL *c, int n) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (SWAP) { int other = col; col = row; row = other; }
     if (row < n && col < n) {
-        T sum = 0;
+        REAL sum = 0;
         for (int k = 0; k < n; k++)
             sum += a[row * n + k] * b[k * n + col];
         c[row * n + col] = sum;
@@ -27,7 +27,7 @@ extern "C" __global__ void product(const T *a, const T *b, T *c, int n) {
 
 
 def product(n, block, dtype="float", swap=0, **options):
-    kernel = cp.RawKernel(PRODUCT, "product", (f"-DT={dtype}", f"-DSWAP={swap}"))
+    kernel = cp.RawKernel(PRODUCT, "product", (f"-DREAL={dtype}", f"-DSWAP={swap}"))
     a, b, c = (cp.ones((n, n), "f4" if dtype == "float" else "f8") for _ in range(3))
     grid = (-(-n // block[0]), -(-n // block[1]))
     return helpers.xray(kernel, grid, block, (a, b, c, np.int32(n)), **options)
@@ -311,7 +311,7 @@ def test_an_elementwise_kernel_on_a_transposed_array():
 
 
 def test_a_reduction_kernel():
-    norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+    norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "length")
     x = cp.arange(1000, dtype="f4").reshape(10, 100)
     found = helpers.xray(norm, x, axis=1)
     load = one(found, "load", "x")
@@ -352,7 +352,7 @@ def test_a_sample_has_the_first_and_the_last_block():
 
 def test_the_least_time_of_the_naive_product():
     n = 4096
-    kernel = cp.RawKernel(PRODUCT, "product", ("-DT=float", "-DSWAP=0"))
+    kernel = cp.RawKernel(PRODUCT, "product", ("-DREAL=float", "-DSWAP=0"))
     a, b, c = (cp.zeros((n, n), "f4") for _ in range(3))
     args = (a, b, c, np.int32(n))
     found = helpers.xray(kernel, (256, 256), (16, 16), args, blocks=2)
