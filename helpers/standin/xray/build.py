@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import pickle
 import platform
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,19 +105,23 @@ def build(source: str, *, options: tuple[str, ...] = (), name: str = "kernel") -
 
 
 def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) -> None:
-    raw, annotated = path.with_suffix(".raw.s"), path.with_suffix(".s")
+    """Make the library and the list of its places; each appears complete or not at all."""
     shim = [f"-I{compiler.SHIM}", "-include", str(compiler.SHIM / "cuda.h"), "-S", "-x", "c++"]
-    if message := compiler._make(raw, [*flags, *shim], text):
-        raise CompileError(compiler.readable(message, name))
-    files = (f"{name}.cu", "generated code")
-    code = assembly.annotate(raw.read_text(), files)
-    annotated.write_text(code.text)
-    # Without -fsanitize=thread, or its own library would come along.
-    if message := compiler._make(path, [*compiler.LINK, str(annotated)]):
-        raise RuntimeError(f"the x-ray's code does not assemble:\n{message}")
-    known.write_bytes(pickle.dumps((_outside(path, code.places, files), code.loops)))
-    raw.unlink()
-    annotated.unlink()
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix="making-") as folder:
+        raw, annotated, made, places = (
+            Path(folder, name) for name in ("raw.s", "annotated.s", path.name, known.name)
+        )
+        if message := compiler._make(raw, [*flags, *shim], text):
+            raise CompileError(compiler.readable(message, name))
+        files = (f"{name}.cu", "generated code")
+        code = assembly.annotate(raw.read_text(), files)
+        annotated.write_text(code.text)
+        # Without -fsanitize=thread, or its own library would come along.
+        if message := compiler._make(made, [*compiler.LINK, str(annotated)]):
+            raise RuntimeError(f"the x-ray's code does not assemble:\n{message}")
+        places.write_bytes(pickle.dumps((_outside(made, code.places, files), code.loops)))
+        os.replace(places, known)
+        os.replace(made, path)
 
 
 def _outside(path: Path, places: list[assembly.Place], files) -> list[assembly.Place]:
