@@ -5,6 +5,7 @@ It comes from the ``nvidia-cuda-nvrtc`` wheel (or ``-cu12``) and is called throu
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
@@ -136,11 +137,27 @@ def compile(
     try:
         for expression in expressions:
             library.nvrtcAddNameExpression(program, expression.encode())
-        status = library.nvrtcCompileProgram(program, len(arguments), strings(arguments))
+        with _same_stack_limit():
+            status = library.nvrtcCompileProgram(program, len(arguments), strings(arguments))
         log = _text(library, program, "ProgramLog") or library.nvrtcGetErrorString(status).decode()
         return Compiled(not status, log, "" if status else _text(library, program, "PTX"))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+@contextlib.contextmanager
+def _same_stack_limit():
+    """NVRTC raises the limit of the stack, which every process started later would inherit."""
+    try:
+        import resource
+    except ImportError:  # no Unix: no such limit
+        yield
+        return
+    limits = resource.getrlimit(resource.RLIMIT_STACK)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, limits)
 
 
 def _text(library, program, what: str) -> str:

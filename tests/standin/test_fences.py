@@ -385,3 +385,18 @@ assert float(x.sum()) == 1
 """
     environment = {**os.environ, "STANDIN_FENCES": "pages", "CUPY_STANDIN": "always"}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+def test_fences_are_exact_where_the_stack_has_no_limit():
+    """Linux lays out such a program otherwise: its libraries lie far below."""
+    resource = pytest.importorskip("resource")
+    program = "from helpers.standin.engine import compiler; assert compiler.has_shadow()"
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    if most != resource.RLIM_INFINITY:
+        pytest.skip("the limit of the stack cannot be lifted here")
+    lifted = resource.RLIM_INFINITY, most
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, lifted),
+    )

@@ -28,6 +28,15 @@ def test_a_bad_kernel_is_refused_with_its_lines():
     assert caught.value.source == source
 
 
+def test_the_limit_of_the_stack_stays():
+    """NVRTC lifts it; processes started later would have it, and their addresses elsewhere."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    with pytest.raises(CompileException):
+        nvrtc.check('extern "C" __global__ void k(const T *x) {}', ("-DT=float",))
+    assert resource.getrlimit(resource.RLIMIT_STACK) == before
+
+
 def test_options_and_templates():
     source = "template <class T> __global__ void k(T *x) { x[0] = N; }"
     nvrtc.check(source, ("-DN=3", "-std=c++20"), expressions=("k<float>", "k<long long>"))

@@ -58,7 +58,9 @@ CHECKS = (
     "-g1 -fsanitize=bounds,float-cast-overflow "
     "-fno-sanitize-recover=bounds,alignment,float-cast-overflow"
 ).split()
-SHADOW = 0x100000000000  # where it begins; see shim/memory.h
+# Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
+# their code elsewhere.
+SHADOW = 0x300000000000
 SHADOW_CHECKS = {
     "gcc": [
         "-fsanitize=kernel-address",
