@@ -31,6 +31,7 @@ LINE = {
 }
 
 FILES = sorted(path for path in results.FOLDER.rglob("*") if path.is_file())
+UNEXPLAINED = ["oja.graph_step_us_200"]  # device time, 8 % apart; how-numbers-are-made.md names it
 AGAIN = [path for path in FILES if path.parent.name == results.AGAIN]
 
 
@@ -66,15 +67,15 @@ def test_every_file_of_the_book_has_its_form(path):
 
 @pytest.mark.parametrize("path", AGAIN, ids=lambda path: path.stem)
 def test_a_second_run_agrees_or_the_headline_says_why_not(path):
-    """Within a tenth; what differs more rests on the host and says so. An error is a bound."""
+    """Within a twentieth; what differs more rests on the host and says so. An error is a bound."""
     against = {x["name"]: x["against"] or "" for x in results.load(results.FOLDER / path.name)[1]}
     rows = results.compare(results.FOLDER / path.name, path)
     apart = [
         name
         for name, unit, *_, ratio in rows
-        if ratio and unit != "relative error" and not 0.9 <= ratio <= 1.1
+        if ratio and unit != "relative error" and not 0.95 <= ratio <= 1.05
     ]
-    assert [name for name in apart if "the host" not in against[name]] == []
+    assert [name for name in apart if "the host" not in against[name]] == UNEXPLAINED
 
 
 def test_there_is_a_file():

@@ -157,14 +157,14 @@ def test_a_race_names_threads_blocks_array_and_index():
     assert race.first.block == race.second.block == (0, 0, 0)
     text = str(race)
     assert "y[5]" in text and "line 3" in text and "`y[t / 2 + 5] = t;`" in text
-    assert "no barrier lies between" in text
+    assert "no barrier lies between. Let a __syncthreads() stand between them" in text
 
 
 def test_between_blocks_both_are_named():
     (race,) = look("if (t == 3) y[7] = blockIdx.x;", blocks=3).races
     assert race.first.thread == race.second.thread == (3, 0, 0)
     assert race.first.block != race.second.block
-    assert "no barrier holds between blocks" in str(race)
+    assert "no barrier holds between blocks. Let one thread write each element" in str(race)
 
 
 def test_writing_what_is_there_already_is_harmless():

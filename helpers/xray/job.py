@@ -130,32 +130,25 @@ def _parameters(params) -> str:
     return ", ".join(texts)
 
 
-def _elementwise(kernel) -> dict[str, Any]:
+def _generated(kernel) -> dict[str, Any]:
+    """What both kinds of generated kernels are made with."""
     return {
         "in_params": _parameters(kernel.in_params),
         "out_params": _parameters(kernel.out_params),
-        "operation": kernel.operation,
         "name": kernel.name,
         "reduce_dims": bool(kernel.reduce_dims),
         "preamble": kernel.preamble,
-        **kernel.kwargs,
     }
+
+
+def _elementwise(kernel) -> dict[str, Any]:
+    return {**_generated(kernel), "operation": kernel.operation, **kernel.kwargs}
 
 
 def _reduction(kernel) -> dict[str, Any]:
-    return {
-        "in_params": _parameters(kernel.in_params),
-        "out_params": _parameters(kernel.out_params),
-        "map_expr": kernel.map_expr,
-        "reduce_expr": kernel.reduce_expr,
-        "post_map_expr": kernel.post_map_expr,
-        "identity": kernel.identity,
-        "name": kernel.name,
-        "reduce_type": kernel.reduce_type,
-        "reduce_dims": bool(kernel.reduce_dims),
-        "preamble": kernel.preamble,
-        "options": tuple(kernel.options),
-    }
+    more = ("map_expr", "reduce_expr", "post_map_expr", "identity", "reduce_type")
+    parts = {name: getattr(kernel, name) for name in more}
+    return {**_generated(kernel), **parts, "options": tuple(kernel.options)}
 
 
 def _take_arguments(job: Job, args, cupy) -> None:

@@ -113,11 +113,15 @@ class Race:
     def __str__(self) -> str:
         place = self.element
         if self.kind == "unwritten":
-            return f"{place} is read before anybody has written it: {self.second}"
+            return (
+                f"{place} is read before anybody has written it: {self.second}. Write it first, "
+                "and let a __syncthreads() stand between"
+            )
         between = "no barrier lies between"
+        remedy = ". Let a __syncthreads() stand between them, or use an atomic function"
         if self.first.block != self.second.block:
             between = "no barrier holds between blocks"
-        remedy = "."
+            remedy = ". Let one thread write each element, or use an atomic function"
         if self.harmless:
             remedy = "; all write the same value, so here it does no harm."
         elif self.first.kind != "load" and self.second.kind == "atomic":
