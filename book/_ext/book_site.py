@@ -43,6 +43,7 @@ def use_address(app, config):
     for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
         options[button] = bool(address)
     options["navbar_persistent"] = []  # else a second search field in a bar of its own
+    options["show_navbar_depth"] = 0  # of the sidebar's parts, the one of the page is open
     options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
 
 

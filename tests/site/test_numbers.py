@@ -28,6 +28,10 @@ def test_a_chapter_is_called_by_its_number(reader, number):
     heading = page.locator("article h1").first.inner_text()
     assert heading.startswith(f"{number} · ") and plain(heading) == plain(title)
     assert plain(page.title()).startswith(plain(title))
+    assert page.locator("nav.bd-links details[open] a.current").count() == 1
+    closed = page.locator("nav.bd-links details:not([open]) > summary")
+    while closed.count():
+        closed.first.click()
     entries = page.locator("nav.bd-links a").all_inner_texts()
     for other in NUMBERS:
         assert [plain(e) for e in entries if e.startswith(f"{other} · ")] == [
