@@ -55,6 +55,7 @@ class Case:
 
 INDEX = "int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;\n"
 WAIT = "__syncthreads();"
+PLAIN = "#pragma unroll 1\n"
 N = 128  # of the products
 
 
@@ -158,7 +159,6 @@ _random = np.random.default_rng(13)
 PLACES = _random.integers(0, 8192, 4096).astype("i4")
 KEYS = _random.integers(0, 64, 4096).astype("i4")
 GATHER = ((16,), (256,), (8192, PLACES, 4096), "const float *x, const int *at, float *y")
-PLAIN = "#pragma unroll 1\n"
 
 CASES = {
     "product, x the column": product("col", "row"),

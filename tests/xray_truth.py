@@ -2,7 +2,7 @@
 
 python tests/xray_truth.py FILE.json     where there are a GPU, ncu and compute-sanitizer: count
                                          the kernels of xray_cases.py both ways, look for races in
-                                         them and in the chapters, write the file, print what differs
+                                         them and in the chapters, write the file, say what differs
 python tests/xray_truth.py --run N …     launch cases by their numbers (what those programs watch)
 python tests/xray_truth.py --chapter F   run a chapter's cells; on the stand-in, x-ray its kernels
 
@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -141,8 +142,10 @@ def command(*words: str) -> list[str]:
 
 
 def watched(tool: list[str], arguments: list[str], seconds: float, **environment: str) -> str:
-    """What a program prints while a tool watches it, also if it is cut off after so many seconds."""
-    paths = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    """What a program prints while a tool watches it, for so many seconds at most."""
+    if tool and not shutil.which(tool[0]):
+        return f"failed: there is no {tool[0]}\n"
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [*tool, *command(*arguments)],
         stdout=subprocess.PIPE,
@@ -163,8 +166,6 @@ def watched(tool: list[str], arguments: list[str], seconds: float, **environment
     try:
         return process.communicate(timeout=max(1.0, seconds))[0]
     except subprocess.TimeoutExpired:
-        import signal
-
         os.killpg(process.pid, signal.SIGKILL)
         return process.communicate()[0] + "\ncut off: out of time\n"
 
@@ -189,7 +190,7 @@ def chapter_watched(book: Path, tool: list[str], choice: str) -> str:
 
 
 def all_watched(tool: list[str], seconds: float) -> str:
-    """Every case under a tool: all in one process and, where one of them ended it, the rest anew."""
+    """Every case under a tool: in one process and, where one of them ended it, the rest anew."""
     text, numbers, end = "", list(range(len(CASES))), time.monotonic() + seconds
     while numbers and time.monotonic() < end - 5:
         new = watched(tool, ["--run", *map(str, numbers)], end - time.monotonic())
@@ -253,7 +254,7 @@ def bookkeeping() -> dict[str, str]:
 
 
 def finish(results: dict) -> None:
-    """Add, to each case, what differs; over all, the largest difference and what is not explained."""
+    """Add what differs: in each case, the largest of all, and what is not explained."""
     worst, where, open_ones = 0.0, "", []
     for name, found in results["cases"].items():
         ours, theirs = found.get("x-ray"), found.get("counters")
@@ -313,7 +314,7 @@ def main(target: str) -> None:
     say(results.all["made"])
     names = list(CASES)
     books = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    with ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
         jobs, tasks = {}, {}
         try:
             first = xrayed(CASES[names[0]])  # alone: it builds what the others share
