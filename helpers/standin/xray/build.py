@@ -53,7 +53,7 @@ def check_compiler() -> None:
 
 
 def can_compile() -> bool:
-    """Whether there is a compiler that the x-ray can use."""
+    """Whether `helpers.xray` works here: whether there is a compiler that it can use."""
     try:
         check_compiler()
     except RuntimeError:
