@@ -35,6 +35,8 @@ import helpers  # noqa: E402  first: it decides who answers to `import cupy`
 import cupy as cp  # noqa: E402
 from xray_cases import CASES, SHARED, Case  # noqa: E402
 
+from helpers import standin  # noqa: E402
+
 ROOT = Path(__file__).parents[1]
 SECONDS = float(os.environ.get("XRAY_TRUTH_SECONDS", "140"))
 # What ncu calls our counts: of global and of shared memory.
@@ -170,8 +172,7 @@ def watched(tool: list[str], arguments: list[str], seconds: float, **environment
         return process.communicate()[0] + "\ncut off: out of time\n"
 
 
-def ncu() -> list[str]:
-    metrics = [*(m for several in METRICS.values() for m in several), L1]
+def ncu(metrics: list[str]) -> list[str]:
     return [
         *("ncu", "--csv", "--print-units", "base", "--clock-control", "none"),
         *("--target-processes", "all", "--kernel-name", "regex:case_"),
@@ -179,7 +180,23 @@ def ncu() -> list[str]:
     ]
 
 
-RACECHECK = ["compute-sanitizer", "--tool", "racecheck", "--print-limit", "1000"]
+def profiled() -> str:
+    """What ncu prints for all cases; a metric that it does not know is left out."""
+    metrics = [*(m for several in METRICS.values() for m in several), L1]
+    for _ in range(3):
+        text = all_watched(ncu(metrics), min(75, left() - 40))
+        unknown = [m for m in metrics if re.search(rf"(?i)(?:find|unknown).*{re.escape(m)}", text)]
+        if not unknown or counters(text):
+            break
+        say("ncu does not know", unknown)
+        metrics = [m for m in metrics if m not in unknown]
+    return text
+
+
+RACECHECK = [
+    *("compute-sanitizer", "--tool", "racecheck"),
+    *("--racecheck-report", "analysis", "--print-limit", "1000"),
+]
 
 
 def chapter_watched(book: Path, tool: list[str], choice: str) -> str:
@@ -276,11 +293,11 @@ def finish(results: dict) -> None:
 def chapter(path: str) -> None:
     """Run a chapter's cells; where ``cupy`` is the stand-in, x-ray its kernels and print races."""
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
 
-    from helpers import standin
     from helpers.xray import watch
 
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     os.chdir(Path(path).parent)
     noting = watch.launches(chapter) if standin.is_active() else contextlib.nullcontext([])
     with noting as noted:
@@ -314,54 +331,59 @@ def main(target: str) -> None:
     say(results.all["made"])
     names = list(CASES)
     books = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2)) as pool:
-        jobs, tasks = {}, {}
-        try:
-            first = xrayed(CASES[names[0]])  # alone: it builds what the others share
-            say("the first x-ray:", first)
-            jobs = {pool.submit(xrayed, CASES[name]): name for name in names}
-            for book in books:  # after the cases, beside what the GPU does
-                task = pool.submit(chapter_watched, book, [], "always")
-                tasks[task] = book.stem, "x-ray"
-        except Exception:
-            say("the x-ray fails:\n" + traceback.format_exc())
-        text = all_watched(ncu(), min(60, left() - 30))
-        for number, counts in counters(text).items():
-            results.case(names[number], counters=counts)
-        say("counters of", len(counters(text)), "of", len(names), "cases")
-        if not counters(text):
-            say(text[-2000:])
-        results.save()
-        try:
-            for job in as_completed(jobs, timeout=max(1, left() - 40)):
-                try:
-                    counts, races = job.result()
-                    results.case(jobs[job], **{"x-ray": counts, "races": races})
-                except Exception as error:
-                    results.case(jobs[job], error=f"{type(error).__name__}: {error}"[:400])
-                    say(jobs[job], "not x-rayed:", str(error)[:300])
-        except TimeoutError:
-            say("some cases are not x-rayed yet")
-        results.save()
-        text = all_watched(RACECHECK, min(60, left() - 20))
-        reports = reported(text)
-        launched = {int(n) for n in re.findall(r"(?m)^launched (\d+)", text)}
-        if None in reports:  # they do not name their kernels: one process for each case
-            say("racecheck names no kernels:", reports[None][0])
+    pool = ThreadPoolExecutor(2 if standin.is_active() else 1 + os.cpu_count())
+    jobs, tasks = {}, {}
+    profiling = pool.submit(profiled)
+    try:
+        first = xrayed(CASES[names[0]])  # alone: it builds what the others share
+        say("the first x-ray:", first)
+        jobs = {pool.submit(xrayed, CASES[name]): name for name in names}
+        for book in books:  # after the cases, beside what the GPU does
+            task = pool.submit(chapter_watched, book, [], "always")
+            tasks[task] = book.stem, "x-ray"
+    except Exception:
+        say("the x-ray fails:\n" + traceback.format_exc())
+    text = profiling.result()
+    for number, counts in counters(text).items():
+        results.case(names[number], counters=counts)
+    say("counters of", len(counters(text)), "of", len(names), "cases")
+    if not counters(text):
+        say(text[-2000:])
+    results.save()
+    try:
+        for job in as_completed(jobs, timeout=max(1, left() - 40)):
+            try:
+                counts, races = job.result()
+                results.case(jobs[job], **{"x-ray": counts, "races": races})
+            except Exception as error:
+                results.case(jobs[job], error=f"{type(error).__name__}: {error}"[:400])
+                say(jobs[job], "not x-rayed:", str(error)[:300])
+    except TimeoutError:
+        say("some cases are not x-rayed yet")
+    results.save()
+    text = all_watched(RACECHECK, min(60, left() - 20))
+    reports = reported(text)
+    launched = {int(n) for n in re.findall(r"(?m)^launched (\d+)", text)}
+    if None in reports:  # they name no kernels: somebody has to read them
+        results.all["racecheck said"] = text[:20000]
+        say("racecheck names no kernels:", reports[None][0])
+    else:
         for number in launched:
             results.case(names[number], racecheck=reports.get(number, [])[:3])
-        say("racecheck on", len(launched), "cases:", len(reports), "with reports")
+    say("racecheck on", len(launched), "cases:", len(reports), "with reports")
+    results.save()
+    for book in books:
+        task = pool.submit(chapter_watched, book, RACECHECK, "never")
+        tasks[task] = book.stem, "racecheck"
+    for task in as_completed(tasks):
+        stem, kind = tasks[task]
+        found = chapter_found(task.result())
+        results.all["chapters"].setdefault(stem, {})[kind] = found
+        say(stem, kind, {k: v for k, v in found.items() if v not in ([], None)})
         results.save()
-        for book in books:
-            task = pool.submit(chapter_watched, book, RACECHECK, "never")
-            tasks[task] = book.stem, "racecheck"
-        for task in as_completed(tasks):
-            stem, kind = tasks[task]
-            found = chapter_found(task.result())
-            results.all["chapters"].setdefault(stem, {})[kind] = found
-            say(stem, kind, {k: v for k, v in found.items() if v not in ([], None)})
-            results.save()
     summary(results.all)
+    sys.stdout.flush()
+    os._exit(0)  # without those that may still be at work
 
 
 def summary(results: dict) -> None:

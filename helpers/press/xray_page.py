@@ -95,9 +95,10 @@ def _truth() -> list[str]:
     parts = [
         "## Held against a GPU",
         f"Counted on an {made['device']} (driver {made['driver']}, CUDA {made['CUDA']}) by "
-        f"NVIDIA's profiler, ncu {made['ncu']}, on {made['date']}. Of {len(counted)} kernels {equal} have "
-        "equal counts throughout. For global memory a field says requests / sectors, for shared "
-        "memory passes; where the two sides differ, the x-ray's number stands first and the GPU's "
+        f"NVIDIA's profiler, ncu {made['ncu']}, on {made['date']}. Of {len(counted)} kernels "
+        f"{equal} have equal counts throughout. For global memory a field says requests / sectors, "
+        "for shared memory passes; where the two sides differ, the x-ray's number stands first, "
+        "and the GPU's "
         "behind ≠.",
         _table(lines),
     ]
