@@ -124,6 +124,33 @@ def test_a_bad_launch_is_told_as_the_stand_in_tells_it(args, error, words):
     assert not look().races  # and the next one works
 
 
+@pytest.mark.parametrize(
+    ("grid", "block", "args"),
+    [
+        ((), (32,), None),
+        (1, (32,), None),
+        ((1,), (1025,), None),
+        ((1,), (32, 33), None),
+        ((1,), (32,), (np.ones(512, "f4"), None, np.int32(1))),
+        ((1,), (32,), (None, None, "3")),
+        ((0,), (32,), None),  # CuPy takes no block for one
+    ],
+)
+def test_an_x_ray_says_what_a_launch_says(grid, block, args):
+    args = tuple(
+        b if a is None else a for a, b in zip(args or [None] * 3, arguments(), strict=True)
+    )
+    said = []
+    for call in (GATHER, lambda *launch: helpers.xray(GATHER, *launch)):
+        try:
+            call(grid, block, args)
+            said.append(None)
+        except Exception as error:
+            said.append((type(error), str(error)))
+    assert said[0] == said[1]
+    assert (said[0] is None) == (grid == (0,))
+
+
 def test_a_kernel_that_does_not_end():
     kernel = cp.RawKernel(
         'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
