@@ -147,6 +147,8 @@ def watched(tool: list[str], arguments: list[str], seconds: float, **environment
     """What a program prints while a tool watches it, for so many seconds at most."""
     if tool and not shutil.which(tool[0]):
         return f"failed: there is no {tool[0]}\n"
+    if seconds < 2:
+        return "cut off: out of time\n"
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [*tool, *command(*arguments)],
@@ -166,7 +168,7 @@ def watched(tool: list[str], arguments: list[str], seconds: float, **environment
         },
     )
     try:
-        return process.communicate(timeout=max(1.0, seconds))[0]
+        return process.communicate(timeout=seconds)[0]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return process.communicate()[0] + "\ncut off: out of time\n"
@@ -234,6 +236,15 @@ class Results:
 
     def case(self, name: str, **found) -> None:
         self.all["cases"][name].update(found)
+
+    def take(self, name: str, job) -> None:
+        """What became of the x-ray of a case."""
+        try:
+            counts, races = job.result()
+            self.case(name, **{"x-ray": counts, "races": races})
+        except Exception as error:
+            self.case(name, error=f"{type(error).__name__}: {error}"[:400])
+            say(name, "not x-rayed:", str(error)[:300])
 
     def save(self) -> None:
         finish(self.all)
@@ -352,12 +363,7 @@ def main(target: str) -> None:
     results.save()
     try:
         for job in as_completed(jobs, timeout=max(1, left() - 40)):
-            try:
-                counts, races = job.result()
-                results.case(jobs[job], **{"x-ray": counts, "races": races})
-            except Exception as error:
-                results.case(jobs[job], error=f"{type(error).__name__}: {error}"[:400])
-                say(jobs[job], "not x-rayed:", str(error)[:300])
+            results.take(jobs[job], job)
     except TimeoutError:
         say("some cases are not x-rayed yet")
     results.save()
@@ -381,6 +387,10 @@ def main(target: str) -> None:
         results.all["chapters"].setdefault(stem, {})[kind] = found
         say(stem, kind, {k: v for k, v in found.items() if v not in ([], None)})
         results.save()
+    for job, name in jobs.items():
+        if job.done() and "x-ray" not in results.all["cases"][name]:
+            results.take(name, job)
+    results.save()
     summary(results.all)
     sys.stdout.flush()
     os._exit(0)  # without those that may still be at work
