@@ -25,8 +25,9 @@ def test_a_case(name):
         stored = json.loads(STORED.read_text(encoding="utf-8"))["cases"][name]
         assert counts == stored["x-ray"]
         counters = stored["counters"]
-        assert case.differs or all(counts[k] == counters[k] for k in counts if k in counters)
+        assert case.why or all(counts[k] == counters[k] for k in counts if k in counters)
         assert case.races != SHARED or stored["racecheck"]
+        assert case.races == SHARED or not stored["racecheck"]
 
 
 HEADING = (
@@ -123,7 +124,7 @@ def results():
             "races": ["shared"],
             "racecheck": [],
         },
-        "float4": {"error": "RuntimeError"},
+        "float4": {"planted": "", "error": "RuntimeError"},
     }
     made = dict.fromkeys(("driver", "CUDA", "CuPy", "ncu", "compute-sanitizer", "date"), "1.2")
     chapters = {"10": {"racecheck": {"done": True, "reports": []}}, "20": {"x-ray": {}}}
@@ -144,6 +145,15 @@ def test_differences_are_found_and_explained():
     xray_truth.finish(all_of_it)
     assert all_of_it["not explained"] == ["stride 4"]
     assert all_of_it["worst difference"]["where"].startswith("stride 4: global load sectors")
+
+
+def test_a_file_is_explained_anew(tmp_path, capsys):
+    target = tmp_path / "truth.json"
+    target.write_text(json.dumps(results()), encoding="utf-8")
+    xray_truth.explain(target)
+    cases = json.loads(target.read_text(encoding="utf-8"))["cases"]
+    assert "four neighbouring words" in cases["product by tiles, unrolled"]["explained"]
+    assert "shared load passes 4000 / 3000" in capsys.readouterr().out
 
 
 def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):

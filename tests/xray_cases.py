@@ -20,6 +20,10 @@ MERGED = (
     "the compiler unrolls the inner loop by four and reads four neighbouring words of a row at "
     "once, where a row is a multiple of 16 bytes"
 )
+KEPT = (
+    "between two barriers the compiler may keep in a register what a thread has written, or read, "
+    "before; where a barrier is missing it does so in more places"
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class Case:
     parameters: str = "const float *x, float *y"
     races: str = ""
     differs: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why counters may differ from the source; "" if they must not."""
+        return self.differs or (KEPT if self.races else "")
 
     def kernel(self, name: str = "k"):
         """The kernel, under a name by which a profiler can tell it."""
@@ -259,6 +268,5 @@ y[i] = s[0];""",
         (KEYS, 64),
         "const int *key, int *bins",
         races=GLOBAL,
-        differs="the compiler may keep what a thread has just written",
     ),
 }
