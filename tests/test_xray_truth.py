@@ -127,7 +127,14 @@ def results():
         "float4": {"planted": "", "error": "RuntimeError"},
     }
     made = dict.fromkeys(("driver", "CUDA", "CuPy", "ncu", "compute-sanitizer", "date"), "1.2")
-    chapters = {"10": {"racecheck": {"done": True, "reports": []}}, "20": {"x-ray": {}}}
+    quiet = {"done": True, "reports": [], "kernels": 0}
+    racing = {"done": True, "races": ["a race"], "kernels": 7}
+    chapters = {
+        "10_a": {"racecheck": quiet},
+        "20_b": {"x-ray": {"done": False, "races": [], "kernels": None}},
+        "45_oja_fast": {"x-ray": racing, "racecheck": quiet},
+        "47_oja_on_chip": {"racecheck": quiet | {"reports": ["Error: Race reported"]}},
+    }
     return {"made": {"device": "NVIDIA Test", **made}, "cases": found, "chapters": chapters}
 
 
@@ -172,7 +179,16 @@ def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):
     assert "The largest difference is 25.0%: product by tiles, unrolled" in text
     assert "Of 2 races planted there the x-ray finds 2 and racecheck 1." in text
     assert "They differ on: sum without the second barrier." in text
-    assert "1 chapters went through racecheck; it had something to report in 0" in text
+    assert "1 chapters with 7 kernels. It reports chapter 45 (it times its persistent" in text
+    assert "Through racecheck went 3 chapters. It reports chapter 47 (its kernel hands" in text
+    assert "L1" not in text
+    stride = all_of_it["cases"]["stride 4"]
+    stride["x-ray"] |= {"L1 load passes": 9_900, "global store requests": 100}
+    stride["counters"] |= {"all passes": 10_000}
+    stored.write_text(json.dumps(all_of_it), encoding="utf-8")
+    assert "In the 1 kernels that do little else, the x-ray's are 99.0% to 99.0%" in "".join(
+        xray_page._truth()
+    )
 
 
 def test_the_script_goes_on_where_a_tool_is_missing(monkeypatch):

@@ -34,7 +34,7 @@ import helpers  # noqa: E402  first: it decides who answers to `import cupy`
 
 # isort: split
 import cupy as cp  # noqa: E402
-from xray_cases import CASES, SHARED, Case  # noqa: E402
+from xray_cases import CASES, POLLED, RACING, SHARED, Case  # noqa: E402
 
 from helpers import standin  # noqa: E402
 
@@ -309,6 +309,12 @@ def finish(results: dict) -> None:
                 worst, where = share, f"{name}: {count}, {a} against {b}"
         if differs and not found["explained"]:
             open_ones.append(name)
+    for stem, kinds in results["chapters"].items():
+        for kind, said, why in (("racecheck", "reports", POLLED), ("x-ray", "races", RACING)):
+            if found := kinds.get(kind):
+                found["explained"] = why.get(stem, "") if found[said] else ""
+                if found[said] and not found["explained"]:
+                    open_ones.append(f"{stem}, {kind}")
     results["worst difference"] = {"share": round(worst, 4), "where": where}
     results["not explained"] = open_ones
 

@@ -100,13 +100,14 @@ def _truth() -> list[str]:
         "for shared memory passes; where the two sides differ, the x-ray's number stands first, "
         "and the GPU's "
         "behind ≠.",
-        _table(lines),
+        _table(lines, 1),
     ]
     differing = {name: c["explained"] for name, c in counted.items() if c["differs"]}
     parts += [f"*{name}*: {why or 'not explained'}." for name, why in differing.items()]
     if differing:
         share, where = (stored["worst difference"][k] for k in ("share", "where"))
         parts.append(f"The largest difference is {share:.1%}: {where}.")
+    parts += _l1(counted)
     return [*parts, *_races(cases, made), *_chapters(stored.get("chapters", {}))]
 
 
@@ -143,19 +144,49 @@ def _races(cases: dict, made: dict) -> list[str]:
 
 
 def _chapters(chapters: dict) -> list[str]:
-    """What racecheck said of the chapters, run whole."""
-    done = [c["racecheck"] for c in chapters.values() if c.get("racecheck", {}).get("done")]
-    if not done:
+    """What both say of the chapters, run whole."""
+    parts = []
+    for kind, said, words in (
+        ("x-ray", "races", "X-rayed whole, at their small sizes: {n} chapters with {k} kernels"),
+        ("racecheck", "reports", "Through racecheck went {n} chapters"),
+    ):
+        found = {
+            stem: c[kind] for stem, c in sorted(chapters.items()) if c.get(kind, {}).get("done")
+        }
+        if not found:
+            continue
+        text = words.format(n=len(found), k=sum(c["kernels"] or 0 for c in found.values()))
+        told = [
+            f"chapter {stem.partition('_')[0]} ({c['explained'] or 'not explained'})"
+            for stem, c in found.items()
+            if c[said]
+        ]
+        parts.append(f"{text}. It reports {'; '.join(told) or 'none of them'}.")
+    return parts
+
+
+def _l1(counted: dict) -> list[str]:
+    """How the passes of L1 compare where a kernel does little but load."""
+    shares = [
+        c["x-ray"]["L1 load passes"] / c["counters"]["all passes"]
+        for c in counted.values()
+        if c["x-ray"].get("L1 load passes", 0) > 50 * c["x-ray"]["global store requests"] > 0
+        and not c["x-ray"]["shared load passes"]
+        and c["counters"].get("all passes")
+    ]
+    if not shares:
         return []
-    reports = sum(bool(c["reports"]) for c in done)
     return [
-        f"Run whole, at their small sizes, {len(done)} chapters went through racecheck; "
-        f"it had something to report in {reports}."
+        f"No counter tells the passes of L1 for loads alone. In the {len(shares)} kernels that do "
+        f"little else, the x-ray's are {min(shares):.1%} to {max(shares):.1%} of all passes that "
+        "the GPU counts."
     ]
 
 
-def _table(lines) -> str:
-    lines = [lines[0], ["---", "---", *["---:"] * (len(lines[0]) - 2)], *lines[1:]]
+def _table(lines, n_texts=2) -> str:
+    """A table of Markdown: a heading and rows, of which the first columns are texts."""
+    rule = ["---"] * n_texts + ["---:"] * (len(lines[0]) - n_texts)
+    lines = [lines[0], rule, *lines[1:]]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
