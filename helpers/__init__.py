@@ -17,13 +17,14 @@ from helpers.device import description, logical_devices, on_gpu, pick, recording
 from helpers.display import figure, progress, show, table  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
-from helpers.xray import xray  # noqa: E402
+from helpers.xray import can_xray, xray  # noqa: E402
 from helpers.xray.ceilings import ceilings  # noqa: E402
 from helpers.xray.occupancy import occupancy  # noqa: E402
 
 __all__ = [
     "Timing",
     "astronaut",
+    "can_xray",
     "ceilings",
     "check",
     "crossover",

@@ -1,7 +1,7 @@
 """Checks for the exercises: a wrong answer does not pass by luck, and is told what is wrong.
 
-Every case has new random data of another size. Around each array lie canaries (see guards.py). On
-the stand-in the kernels of the first case are x-rayed for races (see xray/). At the end the last
+Every case has new random data of another size. Around each array lie canaries (see guards.py). The
+kernels of the first case are x-rayed for races (see xray/), where there is g++. At the end the last
 case is run once more, since a race seldom gives the same answer twice.
 """
 
@@ -61,9 +61,10 @@ def check(
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
-    oracle's. On the stand-in the first launch of every kernel in the first case must show no race
-    in an x-ray (where that can compile). Returns a Verdict, true when all cases agree. What it
-    cannot see: how long the candidate takes, and how many kernels it launches.
+    oracle's. The first launch of every kernel in the first case must show no race in an x-ray,
+    where that can compile; with CuPy, of the kernels that `watch.launches` can see. Returns a
+    Verdict, true when all cases agree. What it cannot see: how long the candidate takes, and how
+    many kernels it launches.
     ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)
@@ -77,7 +78,7 @@ def check(
         case = make_case(rng)
         _fit(case)
         layout = "contiguous" if contiguous else LAYOUTS[number % len(LAYOUTS)]
-        if number or not standin.is_active():
+        if number:
             complaint, _ = attempt(case, layout)
         else:
             with xray_watch.launches(candidate) as launches:

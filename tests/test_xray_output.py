@@ -124,6 +124,33 @@ def test_a_bad_launch_is_told_as_the_stand_in_tells_it(args, error, words):
     assert not look().races  # and the next one works
 
 
+@pytest.mark.parametrize(
+    ("grid", "block", "args"),
+    [
+        ((), (32,), None),
+        (1, (32,), None),
+        ((1,), (1025,), None),
+        ((1,), (32, 33), None),
+        ((1,), (32,), (np.ones(512, "f4"), None, np.int32(1))),
+        ((1,), (32,), (None, None, "3")),
+        ((0,), (32,), None),  # CuPy takes no block for one
+    ],
+)
+def test_an_x_ray_says_what_a_launch_says(grid, block, args):
+    args = tuple(
+        b if a is None else a for a, b in zip(args or [None] * 3, arguments(), strict=True)
+    )
+    said = []
+    for call in (GATHER, lambda *launch: helpers.xray(GATHER, *launch)):
+        try:
+            call(grid, block, args)
+            said.append(None)
+        except Exception as error:
+            said.append((type(error), str(error)))
+    assert said[0] == said[1]
+    assert (said[0] is None) == (grid == (0,))
+
+
 def test_a_kernel_that_does_not_end():
     kernel = cp.RawKernel(
         'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
@@ -166,9 +193,10 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch):
     def none():
         raise RuntimeError("none")
 
+    args = arguments()  # before: they may need the compiler
     monkeypatch.setattr("helpers.standin.engine.compiler.find_compiler", none)
     with pytest.raises(RuntimeError, match="needs g\\+\\+.*no C\\+\\+ compiler.*apt-get install g"):
-        look()
+        helpers.xray(GATHER, (1,), (32,), args)
 
 
 SUM = cp.RawKernel(
@@ -228,21 +256,113 @@ def test_a_racing_elementwise_kernel_is_refused(capsys):
     assert "race at bins[" in capsys.readouterr().out
 
 
-def test_kernels_are_noted_where_their_class_cannot_be_changed(monkeypatch):
-    """As with the real CuPy: the kernels among a function's global variables."""
+class Sealed(type):
+    """Like CuPy's classes, which are compiled: nothing of them can be replaced."""
+
+    def __setattr__(cls, name, value):
+        raise TypeError(f"cannot set {name!r} attribute of immutable type {cls.__name__!r}")
+
+
+@pytest.fixture
+def like_cupy(monkeypatch):
+    """`cupy` as it is with a GPU: not the stand-in, with classes that cannot be taught to tell."""
+
+    def sealed(kind, **methods):
+        made = type.__new__(Sealed, kind.__name__, (kind,), methods)
+        monkeypatch.setattr(cp, kind.__name__, made)
+        return made
+
+    raw = sealed(cp.RawKernel)
+
+    def get_function(self, name):
+        kernel = raw.__new__(raw)
+        kernel.__dict__.update(type(self).__mro__[-2].get_function(self, name).__dict__)
+        return kernel
+
+    sealed(cp.ElementwiseKernel)
+    sealed(cp.ReductionKernel)
+    sealed(cp.RawModule, get_function=get_function)
     monkeypatch.setattr("helpers.standin.is_active", lambda: False)
-    product = by(SUM)
-    function = type(product)(_product.__code__, {"kernel": SUM, "cp": cp, "np": np})
-    with watch.launches(function) as noted:
-        function(cp.ones((3, 4)), cp.ones(4))
-    assert [one.spec["name"] for one in noted] == ["product"]
-    assert function.__globals__["kernel"] is SUM
-    monkeypatch.undo()
-    name, race = watch.first_race(noted)
-    assert name == "product" and race.array == "y"
+
+
+def by_global():
+    """The function's kernel is a global variable, as in a notebook."""
+    names = {"kernel": cp.RawKernel(SUM.code, "product"), "cp": cp, "np": np}
+    return type(_product)(_product.__code__, names), names
 
 
 def _product(a, x):
     y = cp.zeros(len(a))
-    kernel((1, 1), (16, 16), (a, x, y, np.int32(len(a)), np.int32(len(x))))  # noqa: F821
+    sizes = np.int32(len(a)), np.int32(len(x))
+    kernel((-(-len(x) // 16), -(-len(a) // 16)), (16, 16), (a, x, y, *sizes))  # noqa: F821
     return y
+
+
+MAKERS = {
+    "global": lambda: by_global()[0],
+    "around it": lambda: by(cp.RawKernel(SUM.code, "product")),
+    "made in it": lambda: lambda a, x: by(cp.RawKernel(SUM.code, "product"))(a, x),
+    "of a module in it": lambda: (
+        lambda a, x: by(cp.RawModule(code=SUM.code).get_function("product"))(a, x)
+    ),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=list(MAKERS))
+def test_with_a_gpu_a_solution_that_races_is_refused(maker, like_cupy, capsys):
+    assert not helpers.check("10.4", maker(), np.matmul, "mn,n", contiguous=True, n_cases=1)
+    assert "by luck: kernel 'product' has a race at y[0]" in capsys.readouterr().out
+
+
+def test_with_a_gpu_the_right_solution_passes_and_nothing_stays_replaced(like_cupy):
+    function, names = by_global()
+    kernel = names["kernel"] = cp.RawKernel(ATOMIC.code, "product")
+    kinds = cp.RawKernel, cp.ElementwiseKernel, cp.ReductionKernel, cp.RawModule
+    assert helpers.check("10.4", function, np.matmul, "mn,n", contiguous=True, n_cases=1)
+    assert names["kernel"] is kernel
+    assert kinds == (cp.RawKernel, cp.ElementwiseKernel, cp.ReductionKernel, cp.RawModule)
+
+
+def test_with_a_gpu_what_is_launched_later_is_not_noted(like_cupy):
+    made = []
+
+    def function(x):
+        made.append(cp.ElementwiseKernel("T x", "T y", "y = 2 * x", "twice"))
+        return made[0](x)
+
+    with watch.launches(function) as noted:
+        function(cp.ones(3))
+    made.append(cp.ElementwiseKernel("T x", "T y", "y = 3 * x", "thrice"))
+    assert made[0](cp.ones(5)).sum() == 10 and made[1](cp.ones(5)).sum() == 15
+    assert [one.spec["name"] for one in noted] == ["twice"]
+
+
+def test_with_a_gpu_a_kernel_may_be_told_from_others_inside(like_cupy):
+    total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+
+    def function(x):
+        assert isinstance(total, cp.ReductionKernel)
+        assert not isinstance(total, cp.RawKernel) and total.name == "total"
+        return total(x)
+
+    with watch.launches(function) as noted:
+        assert function(cp.ones(7)) == 7
+    assert [one.kind for one in noted] == ["reduction"]
+    assert watch.first_race(noted) is None
+
+
+def test_without_a_compiler_the_check_looks_at_results_alone(like_cupy, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "can_compile", lambda: False)
+    assert helpers.check("0.0", lambda x: x + 1, lambda x: x + 1, "n")
+    assert capsys.readouterr().out == "Exercise 0.0: correct on 4 cases of odd sizes\n"
+
+
+def test_an_x_ray_that_does_not_end_in_time_is_given_up(like_cupy):
+    kernel = cp.RawKernel(
+        'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
+    )
+    asked = job.make(
+        kernel, (1,), (1,), (cp.zeros(2, "i4"),), shared_mem=0, blocks=None, keywords={}
+    )
+    with pytest.raises(RuntimeError, match="did not end in 4 s"):
+        job.look(asked, 4)

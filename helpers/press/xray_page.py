@@ -70,21 +70,123 @@ def examples(chapters) -> list[str]:
     return [*parts, *_truth()]
 
 
+# The columns of the table: the counts in one.
+COUNTS = {
+    "global loads": ("global load requests", "global load sectors"),
+    "global stores": ("global store requests", "global store sectors"),
+    "atomics": ("global atomic requests", "global atomic sectors"),
+    "shared loads": ("shared load passes",),
+    "shared stores": ("shared store passes",),
+}
+
+
 def _truth() -> list[str]:
-    """The x-ray's counts beside those of a GPU, where these are stored."""
+    """The x-ray beside a GPU's counters and racecheck, where what these said is stored."""
     if not TRUTH.exists():
         return []
     stored = json.loads(TRUTH.read_text(encoding="utf-8"))
-    lines = [("Kernel", "Count", "X-ray", "GPU")]
-    for name, case in stored["cases"].items():
-        for what, count in case["x-ray"].items():
-            if count or case["counters"][what]:
-                lines.append((name, what, f"{count:,}", f"{case['counters'][what]:,}"))
-    return [f"## Held against a GPU\n\nCounters of {stored['device']}.", _table(lines)]
+    made, cases = stored["made"], stored["cases"]
+    counted = {name: c for name, c in cases.items() if "x-ray" in c and "counters" in c}
+    equal = sum(not c["differs"] for c in counted.values())
+    lines = [("Kernel", *COUNTS)]
+    lines += [
+        (name, *(_cell(c, names) for names in COUNTS.values())) for name, c in counted.items()
+    ]
+    parts = [
+        "## Held against a GPU",
+        f"Counted on an {made['device']} (driver {made['driver']}, CUDA {made['CUDA']}) by "
+        f"NVIDIA's profiler, ncu {made['ncu']}, on {made['date']}. Of {len(counted)} kernels "
+        f"{equal} have equal counts throughout. For global memory a field says requests / sectors, "
+        "for shared memory passes; where the two sides differ, the x-ray's number stands first, "
+        "and the GPU's "
+        "behind ≠.",
+        _table(lines, 1),
+    ]
+    differing = {name: c["explained"] for name, c in counted.items() if c["differs"]}
+    parts += [f"*{name}*: {why or 'not explained'}." for name, why in differing.items()]
+    if differing:
+        share, where = (stored["worst difference"][k] for k in ("share", "where"))
+        parts.append(f"The largest difference is {share:.1%}: {where}.")
+    parts += _l1(counted)
+    return [*parts, *_races(cases, made), *_chapters(stored.get("chapters", {}))]
 
 
-def _table(lines) -> str:
-    lines = [lines[0], ["---", "---", *["---:"] * (len(lines[0]) - 2)], *lines[1:]]
+def _cell(case: dict, names: tuple[str, ...]) -> str:
+    pairs = [(case["x-ray"][n], case["counters"].get(n)) for n in names]
+    if not any(ours or theirs for ours, theirs in pairs):
+        return ""
+    return " / ".join(
+        f"{ours:,}" if ours == theirs else f"{ours:,} ≠ {'?' if theirs is None else f'{theirs:,}'}"
+        for ours, theirs in pairs
+    )
+
+
+def _races(cases: dict, made: dict) -> list[str]:
+    """How the x-ray and racecheck agree; racecheck looks at shared memory alone."""
+    seen = {name: c for name, c in cases.items() if "races" in c and "racecheck" in c}
+    if not seen:
+        return []
+    planted = [name for name, c in seen.items() if c["planted"] == "shared"]
+    found = [name for name in planted if "shared" in seen[name]["races"]]
+    agreed = [name for name in planted if seen[name]["racecheck"]]
+    alarms = [n for n, c in seen.items() if not c["planted"] and c["races"]]
+    theirs = [n for n, c in seen.items() if c["planted"] != "shared" and c["racecheck"]]
+    parts = [
+        f"NVIDIA's detector of races, racecheck {made['compute-sanitizer']}, looks at shared "
+        f"memory. Of {len(planted)} races planted there the x-ray finds {len(found)} and "
+        f"racecheck {len(agreed)}. Of the {len(seen) - len(planted)} others the x-ray blames "
+        f"{len(alarms)} that are right, racecheck {len(theirs)}."
+    ]
+    missed = [n for n in planted if n not in found or n not in agreed]
+    if missed or alarms or theirs:
+        parts.append("They differ on: " + ", ".join([*missed, *alarms, *theirs]) + ".")
+    return parts
+
+
+def _chapters(chapters: dict) -> list[str]:
+    """What both say of the chapters, run whole."""
+    parts = []
+    for kind, said, words in (
+        ("x-ray", "races", "X-rayed whole, at their small sizes: {n} chapters with {k} kernels"),
+        ("racecheck", "reports", "Through racecheck went {n} chapters"),
+    ):
+        found = {
+            stem: c[kind] for stem, c in sorted(chapters.items()) if c.get(kind, {}).get("done")
+        }
+        if not found:
+            continue
+        text = words.format(n=len(found), k=sum(c["kernels"] or 0 for c in found.values()))
+        told = [
+            f"chapter {stem.partition('_')[0]} ({c['explained'] or 'not explained'})"
+            for stem, c in found.items()
+            if c[said]
+        ]
+        parts.append(f"{text}. It reports {'; '.join(told) or 'none of them'}.")
+    return parts
+
+
+def _l1(counted: dict) -> list[str]:
+    """How the passes of L1 compare where a kernel does little but load."""
+    shares = [
+        c["x-ray"]["L1 load passes"] / c["counters"]["all passes"]
+        for c in counted.values()
+        if c["x-ray"].get("L1 load passes", 0) > 50 * c["x-ray"]["global store requests"] > 0
+        and not c["x-ray"]["shared load passes"]
+        and c["counters"].get("all passes")
+    ]
+    if not shares:
+        return []
+    return [
+        f"No counter tells the passes of L1 for loads alone. In the {len(shares)} kernels that do "
+        f"little else, the x-ray's are {min(shares):.1%} to {max(shares):.1%} of all passes that "
+        "the GPU counts."
+    ]
+
+
+def _table(lines, n_texts=2) -> str:
+    """A table of Markdown: a heading and rows, of which the first columns are texts."""
+    rule = ["---"] * n_texts + ["---:"] * (len(lines[0]) - n_texts)
+    lines = [lines[0], rule, *lines[1:]]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.standin.xray.build import can_compile as can_xray  # noqa: F401
 from helpers.standin.xray.result import XRay
 from helpers.xray import job as jobs
 

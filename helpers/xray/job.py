@@ -6,6 +6,7 @@ is seen by nobody else.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,15 +84,19 @@ def make(kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MO
     return job
 
 
-def look(job: Job) -> XRay:
-    """X-ray it here or, where ``cupy`` is not the stand-in, in a process of its own."""
-    if standin.is_active():
-        from helpers.xray.run import run
+def look(job: Job, seconds: float | None = None) -> XRay:
+    """X-ray it here or, where ``cupy`` is not the stand-in, in a process of its own.
 
+    RuntimeError if that takes more than ``seconds``; None: it may take as long as it will.
+    """
+    if not standin.is_active():
+        from helpers.xray.worker import run_elsewhere
+
+        return run_elsewhere(job, seconds)
+    from helpers.xray.run import run
+
+    with contextlib.nullcontext() if seconds is None else standin.time_limit(seconds):
         return run(job)
-    from helpers.xray.worker import run_elsewhere
-
-    return run_elsewhere(job)
 
 
 def _raw(kernel) -> dict[str, Any]:

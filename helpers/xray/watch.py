@@ -6,48 +6,38 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from helpers import standin
-from helpers.standin.engine.errors import KernelError
 from helpers.standin.xray.build import can_compile
 from helpers.standin.xray.result import Race
 from helpers.xray import job as jobs
 
 ACCESSES = 2_000_000  # of a launch are looked at
 BUFFERS = 1 << 26  # bytes; a launch with larger arrays is not noted
+SECONDS = 60  # an x-ray in another process takes at most
 
 
 @contextlib.contextmanager
 def launches(function: Callable) -> Iterator[list[jobs.Job]]:
     """Yield a list that is filled, in a ``with`` block, with the first launch of every kernel.
 
-    On the stand-in these are RawKernels, ElementwiseKernels and ReductionKernels, with real CuPy
-    the RawKernels among the global variables of ``function``. Nothing is noted without a compiler.
+    These are RawKernels, functions of RawModules, ElementwiseKernels and ReductionKernels: on the
+    stand-in all of them; with CuPy, whose classes cannot be taught to tell, those that are made in
+    the block, and those among the global variables of ``function`` and the variables around it.
+    Nothing is noted without a compiler.
     """
     noted: list[jobs.Job] = []
     if not can_compile():
         yield noted
         return
+    note = _Noter(noted)
+    replacements = _in_classes(note) if standin.is_active() else _in_variables(function, note)
     with contextlib.ExitStack() as stack:
-        note = _Noter(noted)
-        for where, name, watched in _watched(function, note):
-            stack.enter_context(_replaced(where, name, watched))
-        yield noted
-
-
-@contextlib.contextmanager
-def _replaced(where: type | dict, name: str, new) -> Iterator[None]:
-    """In a class or among global variables, ``name`` is ``new`` inside a ``with`` block."""
-    if isinstance(where, type):
-        before = getattr(where, name)
-        setattr(where, name, new)
-    else:
-        before, where[name] = where[name], new
-    try:
-        yield
-    finally:
-        if isinstance(where, type):
-            setattr(where, name, before)
-        elif where.get(name) is new:
-            where[name] = before
+        for replace, before, new in replacements:
+            stack.callback(replace, before)
+            replace(new)
+        try:
+            yield noted
+        finally:
+            note.listening = False  # kernels that were made in the block live on
 
 
 class _Noter:
@@ -55,9 +45,10 @@ class _Noter:
 
     def __init__(self, noted: list[jobs.Job]):
         self.noted = noted
-        self.known: set[int] = set()
+        self.known: list = []  # kernels
+        self.listening = True
 
-    def raw(self, kernel, grid, block, args, shared_mem=0, **_) -> None:
+    def raw(self, kernel, grid, block, args, *, shared_mem=0, **_) -> None:
         self._note(kernel, grid, block, args, shared_mem, {})
 
     def generated(self, kernel, *args, **keywords) -> None:
@@ -65,11 +56,11 @@ class _Noter:
         self._note(kernel, None, None, args, 0, keywords)
 
     def _note(self, kernel, grid, block, args, shared_mem, keywords) -> None:
-        if id(kernel) in self.known or _too_large(args):
+        if not self.listening or any(kernel is one for one in self.known) or _too_large(args):
             return
-        self.known.add(id(kernel))
-        self.noted.append(
-            jobs.make(
+        self.known.append(kernel)
+        try:
+            job = jobs.make(
                 kernel,
                 grid,
                 block,
@@ -79,26 +70,34 @@ class _Noter:
                 keywords=keywords,
                 accesses=ACCESSES,
             )
-        )
+        except Exception:  # the launch itself will say what is wrong with it
+            return
+        self.noted.append(job)
 
 
 def _too_large(args) -> bool:
     return sum(a.data.mem.size for a in args if hasattr(a, "data") and hasattr(a, "get")) > BUFFERS
 
 
-def _watched(function: Callable, note: _Noter):
-    """What to put where: (a class and a method's name, or globals and a variable's name, new)."""
+def _kinds(note: _Noter):
+    """Each kind of kernel, and what is told of its launches."""
     import cupy
 
-    if not standin.is_active():
-        variables = getattr(function, "__globals__", {})
-        for name, value in list(variables.items()):
-            if isinstance(value, cupy.RawKernel):
-                yield variables, name, _Proxy(value, note)
-        return
-    kinds = (cupy.RawKernel, note.raw), (cupy.ElementwiseKernel, note.generated)
-    for kind, told in (*kinds, (cupy.ReductionKernel, note.generated)):
-        yield kind, "__call__", _telling(kind.__call__, told)
+    return (
+        ("RawKernel", cupy.RawKernel, note.raw),
+        ("ElementwiseKernel", cupy.ElementwiseKernel, note.generated),
+        ("ReductionKernel", cupy.ReductionKernel, note.generated),
+    )
+
+
+def _in_classes(note: _Noter):
+    """For the stand-in: the calls of all kernels. As (function to set it, before, new)."""
+    for _, kind, told in _kinds(note):
+
+        def replace(call, kind=kind):
+            kind.__call__ = call
+
+        yield replace, kind.__call__, _telling(kind.__call__, told)
 
 
 def _telling(call: Callable, told: Callable) -> Callable:
@@ -109,18 +108,95 @@ def _telling(call: Callable, told: Callable) -> Callable:
     return launch
 
 
+def _in_variables(function: Callable, note: _Noter):
+    """For CuPy: its names for the kinds of kernels, and the kernels that the function can see."""
+    import cupy
+
+    kinds = list(_kinds(note))
+    for name, kind, told in kinds:
+        yield _setter(vars(cupy), name), kind, _telling_kind(kind, told)
+    module = cupy.RawModule
+    yield _setter(vars(cupy), "RawModule"), module, _telling_module(module, note)
+
+    def proxy(value):
+        told = next((told for _, kind, told in kinds if isinstance(value, kind)), None)
+        if told:
+            return _Kernel(value, told)
+        return _Module(value, note) if isinstance(value, module) else None
+
+    variables = getattr(function, "__globals__", {})
+    for name, value in list(variables.items()):
+        if new := proxy(value):
+            yield _setter(variables, name), value, new
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            if new := proxy(cell.cell_contents):
+
+                def replace(kernel, cell=cell):
+                    cell.cell_contents = kernel
+
+                yield replace, cell.cell_contents, new
+
+
+def _setter(variables: dict, name: str) -> Callable:
+    return lambda value: variables.__setitem__(name, value)
+
+
+def _family(kind: type, **methods: Callable) -> type:
+    """A subclass with other methods, to which those count that CuPy's own class made."""
+
+    class Family(type(kind)):
+        def __instancecheck__(cls, value) -> bool:
+            return isinstance(value, kind)
+
+    return Family(kind.__name__, (kind,), methods)
+
+
+def _telling_kind(kind: type, told: Callable) -> type:
+    return _family(kind, __call__=_telling(kind.__call__, told))
+
+
+def _telling_module(kind: type, note: _Noter) -> type:
+    def get_function(self, name):
+        return _Kernel(kind.get_function(self, name), note.raw)
+
+    return _family(kind, get_function=get_function)
+
+
 class _Proxy:
-    """A RawKernel that tells of its launches; CuPy's own class cannot be taught to."""
+    """Stands for an object of CuPy's in all but what a subclass has of its own."""
 
-    def __init__(self, kernel, note: _Noter):
-        self._kernel, self._note = kernel, note
+    def __init__(self, value):
+        object.__setattr__(self, "_value", value)
 
-    def __call__(self, grid, block, args, **keywords):
-        self._note.raw(self._kernel, grid, block, args, **keywords)
-        return self._kernel(grid, block, args, **keywords)
+    @property
+    def __class__(self):
+        return type(self._value)
 
     def __getattr__(self, name: str):
-        return getattr(self._kernel, name)
+        return getattr(self._value, name)
+
+    def __setattr__(self, name: str, value) -> None:
+        setattr(self._value, name, value)
+
+
+class _Kernel(_Proxy):
+    def __init__(self, kernel, told: Callable):
+        super().__init__(kernel)
+        object.__setattr__(self, "_told", told)
+
+    def __call__(self, *args, **keywords):
+        self._told(self._value, *args, **keywords)
+        return self._value(*args, **keywords)
+
+
+class _Module(_Proxy):
+    def __init__(self, module, note: _Noter):
+        super().__init__(module)
+        object.__setattr__(self, "_note", note)
+
+    def get_function(self, name: str):
+        return _Kernel(self._value.get_function(name), self._note.raw)
 
 
 def first_race(noted: list[jobs.Job]) -> tuple[str, Race] | None:
@@ -130,8 +206,8 @@ def first_race(noted: list[jobs.Job]) -> tuple[str, Race] | None:
     """
     for job in noted:
         try:
-            found = jobs.look(job)
-        except (KernelError, NotImplementedError, RuntimeError, TypeError, ValueError):
+            found = jobs.look(job, SECONDS)
+        except Exception:  # a GPU may run what the stand-in does not
             continue
         for race in found.races:
             if not race.harmless:

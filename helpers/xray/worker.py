@@ -15,8 +15,11 @@ from helpers.xray.job import Job
 _ROOT = Path(__file__).parents[2]
 
 
-def run_elsewhere(job: Job) -> XRay:
-    """What ``run.run`` returns or raises for the job; takes a second or two more."""
+def run_elsewhere(job: Job, seconds: float | None = None) -> XRay:
+    """What ``run.run`` returns or raises for the job; takes a second or two more.
+
+    RuntimeError if it has not ended after so many seconds.
+    """
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "job"), Path(folder, "found")
         given.write_bytes(pickle.dumps(job))
@@ -27,7 +30,18 @@ def run_elsewhere(job: Job) -> XRay:
             "PYTHONPATH": os.pathsep.join(paths),
         }
         command = [sys.executable, "-m", "helpers.xray.worker", str(given), str(found)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                command,
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"the x-ray did not end in {seconds:g} s") from None
         if not found.exists():
             raise RuntimeError(f"the x-ray's process ended: {done.stderr.strip()[-2000:]}")
         kind, value = pickle.loads(found.read_bytes())

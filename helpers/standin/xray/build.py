@@ -53,7 +53,7 @@ def check_compiler() -> None:
 
 
 def can_compile() -> bool:
-    """Whether there is a compiler that the x-ray can use."""
+    """Whether `helpers.xray` works here: whether there is a compiler that it can use."""
     try:
         check_compiler()
     except RuntimeError:
@@ -126,6 +126,8 @@ def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) ->
 
 def _outside(path: Path, places: list[assembly.Place], files) -> list[assembly.Place]:
     """The places with those in functions of the shim at the reader's calls of these."""
+    if not any(place.inlined for place in places):
+        return places
     from elftools.elf.elffile import ELFFile
 
     with open(path, "rb") as file:

@@ -121,7 +121,10 @@ class Race:
         remedy = ". Let a __syncthreads() stand between them, or use an atomic function"
         if self.first.block != self.second.block:
             between = "no barrier holds between blocks"
-            remedy = ". Let one thread write each element, or use an atomic function"
+            remedy = (
+                ". Let one thread write each element, use an atomic function, or let a barrier of "
+                "the whole grid stand between them"
+            )
         if self.harmless:
             remedy = "; all write the same value, so here it does no harm."
         elif self.first.kind != "load" and self.second.kind == "atomic":
