@@ -1,4 +1,4 @@
-"""Generated from drafts/80_lstm_sine.ipynb by `python -m helpers.press.export`: do not edit."""
+"""Generated from notebooks/80_lstm_sine.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 
