@@ -84,6 +84,8 @@ def cubins(
 ) -> list[Cubin]:
     """Every kernel of a source, on every architecture that it says it runs on.
 
+    After them come those that spill of what an older NVRTC makes of kernels with launch bounds.
+
     Raises:
         cupy.cuda.compiler.CompileException: NVRTC or ptxas refuses; ``str()`` has the messages.
         RuntimeError: NVRTC or a header of CUDA's is not installed.
@@ -109,7 +111,7 @@ def cubins(
     found = [cubin for architecture in wanted for cubin in one(architecture)]
     # CUDA's headers are those of the newer one; the older need not understand them.
     if "__launch_bounds__" in source and "#include" not in source and nvrtc.has_older():
-        found += one(BOUNDED_ON, older=True)
+        found += [cubin for cubin in one(BOUNDED_ON, older=True) if cubin.spilled]
     if cupy13.is_there():
         _check_with_cupy13(source, options, name, expressions, wanted[0])
     kept.parent.mkdir(exist_ok=True)
