@@ -114,6 +114,13 @@ def cuda_version():
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
+def nvrtc_version():
+    """Return the version of NVRTC, which compiles CuPy's kernels, for example "13.0"."""
+    import cupy
+
+    return ".".join(map(str, cupy.cuda.nvrtc.getVersion()))
+
+
 def synchronise():
     """Wait until the current device has done all the work it was given."""
     import cupy

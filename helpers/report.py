@@ -35,13 +35,18 @@ def headline(name, value, unit, *, against=None, label=None):
 
 
 def facts():
-    """Return what this run runs on: gpu, driver, cuda, cupy, numpy, python and date, all text."""
+    """Return what this run runs on, all text: gpu, driver, cuda, nvrtc, cupy, numpy, python, date.
+
+    cuda is the version of the runtime, nvrtc that of the compiler: they may come from different
+    releases, and another compiler may give a kernel other registers.
+    """
     import cupy
 
     return {
         "gpu": device.device_name(),
         "driver": device.driver_version() if device.on_gpu else "none",
         "cuda": device.cuda_version() if device.on_gpu else "none",
+        "nvrtc": device.nvrtc_version() if device.on_gpu else "none",
         "cupy": cupy.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
@@ -50,7 +55,7 @@ def facts():
 
 
 def receipt():
-    """Print what this run ran on: device, driver, CUDA, CuPy, NumPy, Python and the date."""
-    names = {"gpu": "Device", "driver": "Driver", "cuda": "CUDA", "cupy": "CuPy", "numpy": "NumPy"}
+    """Print what this run ran on: device, driver, CUDA, its compiler, CuPy and the rest."""
+    names = {"gpu": "Device", "cuda": "CUDA", "nvrtc": "NVRTC", "cupy": "CuPy", "numpy": "NumPy"}
     for key, value in facts().items():
         print(f"{names.get(key, key.capitalize()):<7} {value}")

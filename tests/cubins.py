@@ -25,6 +25,9 @@ from helpers.standin.machine_code import THREADS
 
 # T4, A100, H100 and H200, and the newest cards for games.
 ARCHITECTURES = (75, 80, 90, 120)
+# A kernel with launch bounds is given few registers, and where one compiler makes do with them,
+# another spills. So the older NVRTC compiles it, too, for the GPUs that the book is recorded on.
+BOUNDED_ON = 90
 SHARED = 48 * 1024  # bytes of shared memory of fixed size
 GENERATED = 512  # the largest block that CuPy launches of its own accord: that of a reduction
 _THIS_FILE = Path(__file__).read_text()
@@ -81,6 +84,8 @@ def cubins(
 ) -> list[Cubin]:
     """Every kernel of a source, on every architecture that it says it runs on.
 
+    After them come those that spill of what an older NVRTC makes of kernels with launch bounds.
+
     Raises:
         cupy.cuda.compiler.CompileException: NVRTC or ptxas refuses; ``str()`` has the messages.
         RuntimeError: NVRTC or a header of CUDA's is not installed.
@@ -89,14 +94,14 @@ def cubins(
     if kept.is_file():
         return [Cubin(**entry) for entry in json.loads(kept.read_text())]
 
-    def one(architecture: int) -> list[Cubin]:
+    def one(architecture: int, older: bool = False) -> list[Cubin]:
         wanted = (
             *options,
             f"-arch=sm_{architecture}",
             "--ptxas-options=-v",
             *_keep_headers(source),
         )
-        result = nvrtc.compile(source, wanted, name, expressions)
+        result = nvrtc.compile(source, wanted, name, expressions, older=older)
         if not result.accepted:
             message = f"NVRTC refused it for sm_{architecture}:\n{result.log}"
             nvrtc.refuse(message, source, name, wanted)
@@ -104,6 +109,9 @@ def cubins(
 
     wanted = architectures(source)
     found = [cubin for architecture in wanted for cubin in one(architecture)]
+    # CUDA's headers are those of the newer one; the older need not understand them.
+    if "__launch_bounds__" in source and "#include" not in source and nvrtc.has_older():
+        found += [cubin for cubin in one(BOUNDED_ON, older=True) if cubin.spilled]
     if cupy13.is_there():
         _check_with_cupy13(source, options, name, expressions, wanted[0])
     kept.parent.mkdir(exist_ok=True)
@@ -140,5 +148,6 @@ def check(
 
 def _kept(*what) -> Path:
     """The file for what is known of a source; named by all that it was found from."""
-    text = repr((*what, nvrtc.version(), nvrtc.shim_headers(), cupy13.is_there(), _THIS_FILE))
+    versions = nvrtc.version(), nvrtc.has_older() and nvrtc.version(older=True)
+    text = repr((*what, versions, nvrtc.shim_headers(), cupy13.is_there(), _THIS_FILE))
     return cache_folder() / "cubins" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"

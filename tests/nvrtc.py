@@ -11,6 +11,7 @@ import re
 from helpers.standin.nvrtc import (
     ARCHITECTURE,
     compile,
+    has_older,
     include_folder,
     is_installed,
     shim_headers,
@@ -20,6 +21,7 @@ from helpers.standin.nvrtc import (
 __all__ = [
     "check",
     "compile",
+    "has_older",
     "include_folder",
     "is_installed",
     "refuse",

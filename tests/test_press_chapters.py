@@ -104,7 +104,7 @@ def test_receipt_names_everything(capsys):
     report.receipt()
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines]
-    assert names == ["Device", "Driver", "CUDA", "CuPy", "NumPy", "Python", "Date"]
+    assert names == ["Device", "Driver", "CUDA", "NVRTC", "CuPy", "NumPy", "Python", "Date"]
 
 
 def test_export_writes_checks_and_removes(path, tmp_path):

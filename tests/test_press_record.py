@@ -16,6 +16,7 @@ FACTS = {
     "gpu": "NVIDIA Test GPU",
     "driver": "580.1",
     "cuda": "13.0",
+    "nvrtc": "13.0",
     "cupy": "14.2.0",
     "numpy": "2.4.6",
     "python": "3.12.3",

@@ -14,7 +14,8 @@ from helpers.press import execute, host, notebook, pages, record, results
 FACTS = {
     "gpu": "NVIDIA Test GPU (8 GB)",
     "driver": "580.1",
-    "cuda": "13.0",
+    "cuda": "13.2",
+    "nvrtc": "13.0",
     "cupy": "14.2.0",
     "numpy": "2.4.6",
     "python": "3.12.3",
@@ -141,11 +142,22 @@ def without(table, key):
     return {name: value for name, value in table.items() if name != key}
 
 
+def test_a_file_may_be_older_than_the_note_of_its_compiler(tmp_path):
+    path = tmp_path / NAME
+    path.write_text("\n".join(map(json.dumps, [without(FACTS, "nvrtc"), LINE])))
+    assert results.problems(path) == []
+    results.merge(path, without(FACTS, "nvrtc"), [entry("a.one", 1)], "99_sample")
+    assert results.problems(path) == [] and "nvrtc" not in results.load(path)[0]
+    results.merge(path, FACTS | {"date": "2026-11-22"}, [entry("a.one", 1)], "99_sample")
+    assert results.problems(path) == [] and results.load(path)[0]["nvrtc"] == "13.0"
+
+
 @pytest.mark.parametrize(
     "facts, lines, says",
     [
         (FACTS | {"driver": ""}, [], "line 1 is not the texts gpu, driver"),
         (without(FACTS, "cuda"), [], "line 1 is not the texts gpu, driver"),
+        (FACTS | {"nvrtc": ""}, [], "line 1 is not the texts gpu, driver, cuda, nvrtc"),
         (FACTS | {"gpu": "CPU stand-in, no GPU"}, [], "is to be named"),
         (FACTS | {"gpu": "NVIDIA Another"}, [], "is to be named NVIDIA-Another.jsonl"),
         (FACTS | {"date": "21 November"}, [], "line 1: the date is not like"),
@@ -261,7 +273,7 @@ def test_the_page_shows_a_column_a_gpu(folder, tmp_path):
     assert "\n1. ratio, against a loop\n" in text
     assert '| <span title="a.two">a.two</span> |  | – | 2 | NumPy |' in text
     assert '| <span title="b.one">b.one</span> | pixels | 4,096 | – | – |' in text
-    assert "| NVIDIA Test GPU (8 GB) | 580.1 | 13.0 | 14.2.0 | 2.4.6 | 3.12.3 |" in text
+    assert "| NVIDIA Test GPU (8 GB) | 580.1 | 13.2 | 13.0 | 14.2.0 | 2.4.6 | 3.12.3 |" in text
 
 
 def test_a_second_run_stands_beside_the_first(folder, tmp_path):

@@ -16,7 +16,7 @@ from pathlib import Path
 from helpers import standin
 from helpers.press import front, host, labels, notebook, record, results, xray_page
 
-PACKAGES = ("CUDA", "CuPy", "NumPy", "Python")
+PACKAGES = ("CUDA", "NVRTC", "CuPy", "NumPy", "Python")
 TESTS = Path(__file__).parents[2] / "tests"
 CONFORMANCE = TESTS / "conformance" / "results.json"
 FUZZ = TESTS / "fuzz" / "result.json"
@@ -83,7 +83,7 @@ def measured(chapters):
     text += ["## The machines", "What each GPU's newest results were measured with."]
     headers = ["GPU", "Driver", *PACKAGES, "Date"]
     keys = ("gpu", "driver", *(name.lower() for name in PACKAGES), "date")
-    rows = [[facts[key] for key in keys] for facts, _ in gpus]
+    rows = [[facts.get(key) for key in keys] for facts, _ in gpus]  # no nvrtc before it was kept
     for row, second in zip(rows, again, strict=True):
         row[0] += ", again" if second else ""
     return [*text, table(headers, rows)]
@@ -151,7 +151,8 @@ def status(chapters):
         receipt = book.metadata.get("receipt")
         row = [f"[{notebook.title(book)}]({link})", record.state(book)]
         if receipt:
-            versions = [f"{name} {receipt[name.lower()]}" for name in PACKAGES]
+            found = ((name, receipt.get(name.lower())) for name in PACKAGES)
+            versions = [f"{name} {version}" for name, version in found if version]
             memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
             row += [
                 f"{receipt['gpu']}, driver {receipt['driver']}",

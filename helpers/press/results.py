@@ -23,7 +23,8 @@ from helpers.press import execute, host, notebook
 
 FOLDER = notebook.BOOK / "book" / "results"
 AGAIN = "again"  # the folder, beside the results, of second runs on the same kind of GPU
-FACTS = ("gpu", "driver", "cuda", "cupy", "numpy", "python", "date")  # of a file's first line
+FACTS = ("gpu", "driver", "cuda", "nvrtc", "cupy", "numpy", "python", "date")  # of the first line
+BEFORE_NVRTC = tuple(key for key in FACTS if key != "nvrtc")  # of files that are older than it
 FIELDS = ("name", "value", "unit", "against", "notebook", "date")  # of all its other lines
 
 
@@ -73,7 +74,8 @@ def merge(path, facts, entries, stem):
     the file is another GPU's.
     """
     path = Path(path)
-    facts = {key: facts[key] for key in FACTS}
+    keys = FACTS if "nvrtc" in facts else BEFORE_NVRTC
+    facts = {key: facts[key] for key in keys}
     new = [entry | {"notebook": stem, "date": facts["date"]} for entry in entries]
     if facts["gpu"] == device.STANDIN_NAME:
         raise ValueError("the stand-in's numbers say nothing about a GPU")
@@ -170,8 +172,9 @@ def problems(path):
     if not all(isinstance(line, dict) for line in (facts, *lines)):
         return ["has a line that is no JSON object"]
     found = []
-    if tuple(facts) != FACTS or not all(isinstance(x, str) and x for x in facts.values()):
-        found.append(f"line 1 is not the texts {', '.join(FACTS)}, in this order")
+    texts = FACTS if "nvrtc" in facts else BEFORE_NVRTC
+    if tuple(facts) != texts or not all(isinstance(x, str) and x for x in facts.values()):
+        found.append(f"line 1 is not the texts {', '.join(texts)}, in this order")
     elif facts["gpu"] == device.STANDIN_NAME or file(facts["gpu"]).name != Path(path).name:
         found.append(f"the file of {facts['gpu']} is to be named {file(facts['gpu']).name}")
     if not _is_date(facts.get("date")):

@@ -31,20 +31,32 @@ def _wheel_folders() -> list[Path]:
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
+def _library(older: bool = False) -> ctypes.CDLL:
+    """NVRTC, or the one of the ``-cu12`` wheel where that is installed beside another."""
     patterns = (
         "lib/libnvrtc.so*",
         "lib/libnvrtc*.dylib",
         "bin/**/nvrtc64*.dll",
         "bin/nvrtc64*.dll",
     )
+    found = []
     for folder in _wheel_folders():
-        for pattern in patterns:
-            for path in sorted(folder.glob(pattern), reverse=True):
-                library = ctypes.CDLL(str(path))
-                library.nvrtcGetErrorString.restype = ctypes.c_char_p
-                return library
+        files = (path for pattern in patterns for path in sorted(folder.glob(pattern))[::-1])
+        found += [path for path in files if "builtins" not in path.name][:1]
+    if found[older:]:
+        library = ctypes.CDLL(str(found[-1] if older else found[0]))
+        library.nvrtcGetErrorString.restype = ctypes.c_char_p
+        return library
     raise RuntimeError("NVIDIA's compiler is not installed: `pip install nvidia-cuda-nvrtc`")
+
+
+def has_older() -> bool:
+    """Whether an older NVRTC is installed, too: the ``nvidia-cuda-nvrtc-cu12`` wheel."""
+    try:
+        _library(older=True)
+    except (RuntimeError, OSError):
+        return False
+    return True
 
 
 def is_installed() -> bool:
@@ -90,10 +102,10 @@ class Compiled:
     ptx: str = ""
 
 
-def version() -> str:
-    """Of NVRTC, such as ``13.5``."""
+def version(older: bool = False) -> str:
+    """Of NVRTC, such as ``13.5``; or of the older one."""
     major, minor = ctypes.c_int(), ctypes.c_int()
-    _library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    _library(older).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
     return f"{major.value}.{minor.value}"
 
 
@@ -108,12 +120,14 @@ def compile(
     name: str = "kernel",
     expressions: tuple[str, ...] = (),
     headers: dict[str, str] | None = None,
+    older: bool = False,
 ) -> Compiled:
     """Compile CUDA C as NVRTC is asked to; ``DEFAULTS`` where ``options`` say nothing else.
 
     ``headers`` (texts by their names) answer ``#include``; by default the shim's for CuPy's.
+    ``older`` asks the older NVRTC.
     """
-    library = _library()
+    library = _library(older)
     arguments = [*options, *_include_options(source), "-DSTANDIN_NVRTC"]
     for default, said in DEFAULTS.items():
         if not any(said.match(option) for option in options):

@@ -62,6 +62,15 @@ extern "C" __global__ void in_memory(float *x, int n) {
         assert cubin.spilled == 0 and 4 <= cubin.registers <= 64, cubin
 
 
+@pytest.mark.skipif(not nvrtc.has_older(), reason="one NVRTC only")
+def test_a_kernel_with_launch_bounds_is_compiled_by_an_older_nvrtc_too():
+    source = "#define BOUNDS __launch_bounds__(256, 8)\n" + MANY
+    *newer, older = cubins.cubins(source)
+    assert [cubin.architecture for cubin in newer] == list(cubins.ARCHITECTURES)
+    assert older.architecture == cubins.BOUNDED_ON and older.spilled
+    assert len(cubins.cubins(source.replace("256, 8", "256, 1"))) == len(newer)
+
+
 def test_registers_that_do_not_fit_are_spilled():
     """1024 threads leave 64 registers to each, 32 a thread are what an option allows."""
     [free] = cubins.read(*_compiled(MANY, "-DBOUNDS="), 75)
