@@ -8,17 +8,13 @@ from collections import namedtuple
 import numpy as np
 import cupy as cp
 
-from helpers import on_gpu
-
 
 attributes = cp.cuda.Device().attributes
 n_sms = attributes["MultiProcessorCount"]
 clock_hertz = attributes["ClockRate"] * 1e3 or np.inf  # the stand-in has no clock
 # The stand-in imitates the tensor cores of compute capability 9.0.
-capability = int(cp.cuda.Device().compute_capability) if on_gpu else 90
-fma_a_clock = (
-    2 if capability in (60, 70, 72, 75, 80) else 4
-)  # of a warp, in each SM
+capability = int(cp.cuda.Device().compute_capability) or 90
+fma_a_clock = 2 if capability in (60, 70, 72, 75, 80) else 4  # of a warp, in each SM
 
 
 def fill(code, **pieces):
@@ -38,9 +34,9 @@ def constants(values):
 
 signature = r"""
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS)
-void matmul(const @T@* __restrict__ A, const @T@* __restrict__ B, @T@* __restrict__ C,
+void matmul(const @T@* __restrict__ A, const @T@* __restrict__ B, @R@* __restrict__ C,
             int M, int N, int K@more@) {"""
-f32_signature = fill(signature, T="float", more="")
+f32_signature = fill(signature, T="float", R="float", more="")
 
 
 Rung = namedtuple("Rung", "source tile dtype prepare", defaults=(np.float32, None))
@@ -90,21 +86,21 @@ def product(name, A, B, C=None):
     if not C.size or not K:
         C.fill(0)
     else:
-        launch(name, rung, A, B, C, M, N, K)
+        A, B, *more = rung.prepare(A, B) if rung.prepare else (A, B)
+        launch(name, A, B, C, B.shape[0], *more)
     return C
 
 
-def launch(name, rung, A, B, C, M, N, K):
-    bm, bn, bk = (rung.tile.get(side, 1) for side in ("BM", "BN", "BK"))
-    A, more = rung.prepare(A, B) if rung.prepare else (A, ())
-    vec = 16 // C.itemsize
-    lengths = A.shape[1], N, *(x.data.ptr // C.itemsize for x in (A, B, C))
-    vec = 1 if any(length % vec for length in lengths) else vec
-    kernel = compiled(name, bool(M % bm or N % bn or K % bk), vec)
-    grid, threads = (-(-N // bn), -(-M // bm)), (rung.tile["THREADS"],)
-    sizes = np.int32(M), np.int32(N), np.int32(K)
-    shared = rung.tile.get("SHARED", 0)
-    kernel(grid, threads, (A, B, C, *sizes, *more), shared_mem=shared)
+def launch(name, A, B, C, K, *more):
+    """The kernel alone: A and B as it wants them, of K columns and rows."""
+    tile, (M, N) = rungs[name].tile, C.shape
+    bm, bn, bk = (tile.get(side, 1) for side in ("BM", "BN", "BK"))
+    vec = 16 // A.itemsize
+    wide = not (A.shape[1] % vec or N % vec or any(x.data.ptr % 16 for x in (A, B, C)))
+    kernel = compiled(name, bool(M % bm or N % bn or K % bk), vec if wide else 1)
+    grid, threads = (-(-N // bn), -(-M // bm)), (tile["THREADS"],)
+    arguments = A, B, C, np.int32(M), np.int32(N), np.int32(K), *more
+    kernel(grid, threads, arguments, shared_mem=tile.get("SHARED", 0))
 
 
 def relative_error(C, A, B):
@@ -321,7 +317,7 @@ template <int COUNT> __device__ void copy(T* to, const T* from, const T* safe, b
                      :: "r"(place), "l"(from), "n"(BYTES), "r"(inside ? BYTES : 0) : "memory");
 #else
     if (BYTES == 16) *(float4*)to = inside ? *(const float4*)from : make_float4(0, 0, 0, 0);
-    else *to = inside ? *from : T(0);
+    else *to = inside ? *from : T{};
 #endif
 }
 """
@@ -346,14 +342,13 @@ template <int PENDING> __device__ void await_groups() {
 bring_b = """
     int b_k = t / (BN / VEC), b_col = t % (BN / VEC) * VEC;
     const T* from_b = B + b_k * N + col0 + b_col;
-    bool col_inside = col0 + b_col < N;
-    int b_left = K - b_k;
+    int cols_left = N - col0 - b_col, b_left = K - b_k;
     auto load_b = [&](int stage) {
         T* to = Bs + stage * B_SIZE + b_k * B_LINE + b_col;
         constexpr int STRIDE = THREADS * VEC / BN;
         UNROLLED(i, BK / STRIDE)
             copy<VEC>(to + i * STRIDE * B_LINE, from_b + i * STRIDE * N, B,
-                      col_inside && i * STRIDE < b_left);
+                      0 < cols_left && i * STRIDE < b_left);
         from_b += BK * N, b_left -= BK;
     };
 """
@@ -459,18 +454,26 @@ def check_copies(tile, line_a, vec_a):
                 raise ValueError(f"{at_once} threads cannot share lines of {line}")
 
 
-def outer_tile(warps_y, warps_x, tm=8, tn=8, bk=16, stages=3, blocks=2):
+def stages_for(wanted, size, blocks=1):
+    """As many stages of `size` bytes as wanted, or as `blocks` blocks an SM have room for."""
+    of_sm = attributes["MaxSharedMemoryPerMultiprocessor"] // blocks
+    room = min(attributes["MaxSharedMemoryPerBlockOptin"], of_sm - 1024)
+    return min(wanted, max(room // size, 2))  # CUDA keeps 1,024 bytes of each block's
+
+
+BK, most = (16, 3) if capability >= 80 else (8, 2)
+note = "// BK 16: needs compute capability 8.0\n" if BK == 16 else ""
+
+
+def outer_tile(warps_y, warps_x, tm=8, tn=8, bk=BK, stages=most, blocks=2):
     """Constants of a rung whose threads compute tm x tn numbers each, 32 threads a warp."""
-    bm, bn = warps_y * 4 * tm, warps_x * 8 * tn
+    bm, bn, threads = warps_y * 4 * tm, warps_x * 8 * tn, 32 * warps_y * warps_x
+    size = 4 * bk * (bm + 4 + bn)
     tile = {"BM": bm, "BN": bn, "BK": bk, "TM": tm, "TN": tn, "WARPS_X": warps_x}
-    tile |= {"STAGES": stages, "STEP": 1, "STEPS": bk, "BLOCKS": blocks}
-    tile |= {"THREADS": 32 * warps_y * warps_x}
+    tile |= {"STAGES": stages_for(stages, size, blocks), "STEP": 1, "STEPS": bk}
+    tile |= {"BLOCKS": blocks, "THREADS": threads}
     check_copies(tile, bk, 1)
-    return tile | {"SHARED": 4 * stages * bk * (bm + 4 + bn)}
-
-
-BK, STAGES = (16, 3) if capability >= 80 else (8, 2)
-deep = {"bk": BK, "stages": STAGES}
+    return tile | {"SHARED": tile["STAGES"] * size}
 
 
 fixed = {"bring_a": bring_a_turned, "bring_b": bring_b, "fetch": fetch_fours}
@@ -478,19 +481,12 @@ in_order = fill(outer_product, order="n")
 snake = fill(outer_product, order="j % 2 ? TM - 1 - n : n")
 
 
-note = (
-    "// BK 16 and three stages: needs compute capability 8.0\n"
-    if STAGES == 3
-    else ""
-)
-
-
 def outer_source(loop, multiply=in_order, store=store_vectors, **others):
     pieces = fixed | others | {"loop": loop, "multiply": multiply, "store": store}
     return note + fill(outer_frame, **pieces)
 
 
-add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
+add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, stages=1))
 
 
 loop_ahead = """
@@ -507,15 +503,14 @@ loop_ahead = """
 """
 
 
-add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2, **deep))
+add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2))
 
 
 loop_two_ahead = """
     static_assert(STEPS % 2 == 0, "the two buffers take turns");
     UNROLLED(tile, STAGES - 1) { if (tile < tiles) load(tile); close_group(); }
     await_groups<STAGES - 2>();
-    use(0);
-    fetch(0, 0);
+    use(0); fetch(0, 0);
     #pragma unroll 1
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
         int last = stage ? stage - 1 : STAGES - 1;
@@ -526,8 +521,7 @@ loop_two_ahead = """
                 if (tile + 1 < tiles) use(stage);
             }
             fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
-            if (k == 0 && tile + STAGES - 1 < tiles) load(last);
-            if (k == 0) close_group();
+            if (k == 0) { if (tile + STAGES - 1 < tiles) load(last); close_group(); }
             multiply(k % 2, k);
         }
     }
@@ -535,7 +529,7 @@ loop_two_ahead = """
 
 
 two_ahead = outer_source(loop_two_ahead)
-add_rung("registers ahead", two_ahead, outer_tile(4, 2, **deep))
+add_rung("registers ahead", two_ahead, outer_tile(4, 2))
 
 
 store_singles = """
@@ -548,9 +542,9 @@ store_singles = """
 
 final_source = outer_source(loop_two_ahead, snake, store_singles)
 singles = outer_source(loop_two_ahead, store=store_singles)
-add_rung("single stores", singles, outer_tile(4, 2, **deep))
-add_rung("snake", final_source, outer_tile(4, 2, **deep))
-add_rung("snake, small", final_source, outer_tile(2, 2, blocks=4, **deep))
+add_rung("single stores", singles, outer_tile(4, 2))
+add_rung("snake", final_source, outer_tile(4, 2))
+add_rung("snake, small", final_source, outer_tile(2, 2, blocks=4))
 
 
 turn_code = r"""
@@ -571,27 +565,26 @@ def turned(A, B):
     """A as an array of columns: (K, M)."""
     (M, K), At = A.shape, cp.empty(A.shape[::-1], A.dtype)
     turn((-(-K // 32), -(-M // 32)), (256,), (A, At, np.int32(M), np.int32(K)))
-    return At, ()
+    return At, B
 
 
 bring_a_straight = """
     int a_k = t / (BM / VEC), a_row = t % (BM / VEC) * VEC;
     const T* from_a = A + a_k * M + row0 + a_row;
-    bool row_inside = row0 + a_row < M;
-    int a_left = K - a_k;
+    int rows_left = M - row0 - a_row, a_left = K - a_k;
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
         constexpr int STRIDE = THREADS * VEC / BM;
         UNROLLED(i, BK / STRIDE)
             copy<VEC>(to + i * STRIDE * A_LINE, from_a + i * STRIDE * M, A,
-                      row_inside && i * STRIDE < a_left);
+                      0 < rows_left && i * STRIDE < a_left);
         from_a += BK * M, a_left -= BK;
     };
 """
 turned_source = outer_source(
     loop_two_ahead, snake, store_singles, bring_a=bring_a_straight
 )
-turned_tile = outer_tile(2, 2, tm=16, **deep)
+turned_tile = outer_tile(2, 2, tm=16)
 add_rung("turned", turned_source, turned_tile, np.float32, turned)
 
 
@@ -654,7 +647,7 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
     @bring_a@
     @bring_b@
     auto load = [&](int stage) { load_a(stage); load_b(stage); };
-    T sum[ROWS][COLS][4] = {};
+    R sum[ROWS][COLS][4] = {};
     @fetch@
     @multiply@
     int tiles = (K + BK - 1) / BK;
@@ -670,8 +663,8 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
 
 store_pair = r"""
 // Two neighbours of one row, of which `inside` lie in the matrix.
-__device__ void store(T* to, const T* pair, int inside) {
-    struct alignas(2 * sizeof(T)) Pair { T first, second; };
+__device__ void store(R* to, const R* pair, int inside) {
+    struct alignas(2 * sizeof(R)) Pair { R first, second; };
     if (VEC > 1 && (!EDGES || inside > 0)) *(Pair*)to = {pair[0], pair[1]};
     if (VEC == 1 && inside > 0) to[0] = pair[0];
     if (VEC == 1 && inside > 1) to[1] = pair[1];
@@ -702,61 +695,62 @@ multiply_f64 = """
 """
 
 
-def tensor_tile(
-    bm, bn, bk, warps_y, warps_x, step, pads, stages=3, blocks=1, itemsize=4
-):
-    tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps_y, "WARPS_X": warps_x}
-    tile |= {"STAGES": stages, "STEP": step, "STEPS": bk // step, "BLOCKS": blocks}
-    tile |= {"PAD_A": pads[0], "PAD_B": pads[1], "THREADS": 32 * warps_y * warps_x}
+def tensor_tile(bm, bn, bk, warps, step, pads, itemsize, stages=3, blocks=1):
+    """Constants of a rung on tensor cores; `warps` and `pads` are pairs, `step` is k at a time."""
+    tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps[0], "WARPS_X": warps[1]}
+    size = (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
+    tile |= {"STAGES": stages_for(stages, size, blocks), "STEP": step, "BLOCKS": blocks}
+    tile |= {"STEPS": bk // step, "PAD_A": pads[0], "PAD_B": pads[1]}
+    tile |= {"THREADS": 32 * warps[0] * warps[1]}
     check_copies(tile, bk, 16 // itemsize)
-    size = stages * (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
-    return tile | {"SHARED": size}
+    return tile | {"SHARED": tile["STAGES"] * size}
 
 
-def tensor_source(
-    header,
-    mma,
-    fetch,
-    multiply,
-    loop=loop_two_ahead,
-    T="float",
-    more="",
-    unscale="",
-):
-    pieces = {
-        "header": header,
-        "mma": mma + store_pair,
-        "fetch": fetch,
-        "loop": loop,
-    }
-    pieces |= {"multiply": multiply, "T": T, "more": more, "unscale": unscale}
+def tensor_source(mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unscale=""):
+    pieces = {"header": f"typedef {T} T;\ntypedef {R} R;", "mma": mma + store_pair}
+    pieces |= {"fetch": fetch, "multiply": multiply, "loop": loop, "more": more}
+    pieces |= {"T": "T", "R": "R", "unscale": unscale}
     return fill(tensor_frame, bring_a=bring_a_rows, bring_b=bring_b, **pieces)
 
 
 f64_pieces = mma_f64 if capability >= 90 else mma_f64_small, fetch_f64, multiply_f64
-doubles = "typedef double T;"
-plain = tensor_source(doubles, *f64_pieces, loop_ahead, T="double")
-small_f64 = tensor_tile(64, 64, 16, 2, 2, 4, (4, 4), blocks=3, itemsize=8)
+plain = tensor_source(*f64_pieces, "double", "double", loop_ahead)
+small_f64 = tensor_tile(64, 64, 16, (2, 2), 4, (4, 4), 8, blocks=3)
 add_rung("float64, plain", plain, small_f64, np.float64)
-ahead = tensor_source(doubles, *f64_pieces, T="double")
-large_f64 = tensor_tile(128, 128, 16, 4, 2, 4, (4, 4), itemsize=8)
+ahead = tensor_source(*f64_pieces, "double", "double")
+large_f64 = tensor_tile(128, 128, 16, (4, 2), 4, (4, 4), 8)
 add_rung("float64, ahead", ahead, large_f64, np.float64)
 
 
-split_f16 = r"""
-// x times a power of two = high + low, both float16, and what low has no room for.
-__device__ void split(float2 x, float scale, unsigned int& high, unsigned int& low) {
-    x.x *= scale, x.y *= scale;
-    __half2 h = __floats2half2_rn(x.x, x.y);
-    float2 back = __half22float2(h);
-    __half2 l = __floats2half2_rn(x.x - back.x, x.y - back.y);
-    high = *(unsigned int*)&h, low = *(unsigned int*)&l;
-}
+scale_code = r"""
 // The power of two that brings numbers of which the largest has these bits below 32768.
 __device__ float scale_for(unsigned int bits) {
     return __uint_as_float(min(max(268 - (int)(bits >> 23), 1), 253) << 23);
 }
 """
+
+
+pack_code = (
+    "#include <cuda_fp16.h>\n"
+    + scale_code
+    + r"""
+extern "C" __global__ void pack(const float* from, uint2* to, const unsigned int* largest,
+                                int rows, int cols, int K, int down) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    float scale = scale_for(*largest);
+    for (int row = blockIdx.y; row < rows && col < cols; row += gridDim.y) {
+        int k = 2 * (down ? row : col);  // of the pair's first number
+        const float* first = from + (down ? k * cols + col : row * K + k);
+        float x = k < K ? first[0] * scale : 0;
+        float y = k + 1 < K ? first[down ? cols : 1] * scale : 0;
+        __half2 high = __floats2half2_rn(x, y);
+        float2 kept = __half22float2(high);
+        __half2 low = __floats2half2_rn(x - kept.x, y - kept.y);
+        to[row * cols + col] = make_uint2(*(unsigned int*)&high, *(unsigned int*)&low);
+    }
+}"""
+)
+pack_kernel = cp.RawKernel(pack_code, "pack", options=("-std=c++17",))
 
 
 mma_f16 = r"""
@@ -784,79 +778,73 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 """
 
 
-fetch_f16 = """
-    float2 a[2][ROWS][4], b[2][COLS][2];
+fetch_split = """
+    T a[2][ROWS * 4], b[2][COLS * 2];
     const T *as, *bs;
     auto use = [&](int stage) {
-        as = As + stage * A_SIZE + y * A_LINE + 2 * q;
-        bs = Bs + stage * B_SIZE + 2 * q * B_LINE + x + g;
+        as = As + stage * A_SIZE + y * A_LINE + q;
+        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
     };
     auto fetch = [&](int buffer, int k) {
         UNROLLED(i, ROWS * 4)
-            a[buffer][i / 4][i % 4] =
-                *(const float2*)&as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 8 + k];
-        UNROLLED(j, COLS * 2) {
-            const T* two = bs + (k + j % 2 * 8) * B_LINE + j / 2 * 8;
-            b[buffer][j / 2][j % 2] = make_float2(two[0], two[B_LINE]);
-        }
+            a[buffer][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
+        UNROLLED(j, COLS * 2) b[buffer][j] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
 
 
-split_all = r"""
-template <int COUNT, class Number>
-__device__ void split_all(const Number* x, float scale, unsigned int* high, unsigned int* low) {
-    UNROLLED(i, COUNT) split(x[i], scale, high[i], low[i]);
-}
-"""
 multiply_split = """
-    @setup@
-    unsigned int ah[ROWS][4], al[ROWS][4], bh[COLS][2], bl[COLS][2];
+    @sums@
+    unsigned int ah[ROWS * 4], al[ROWS * 4], bh[COLS * 2], bl[COLS * 2];
     auto multiply = [&](int buffer, int step) {
-        split_all<ROWS * 4>(a[buffer][0], scale_a, ah[0], al[0]);
-        split_all<COLS * 2>(b[buffer][0], scale_b, bh[0], bl[0]);
+        UNROLLED(i, ROWS * 4) split(a[buffer][i], ah[i], al[i]);
+        UNROLLED(j, COLS * 2) split(b[buffer][j], bh[j], bl[j]);
         @products@
     };
 """
+split_packed = r"""
+__device__ void split(uint2 pair, unsigned int& high, unsigned int& low) {
+    high = pair.x, low = pair.y;
+}
+"""
+
+
 for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
 
 
-one_product = for_all + "mma(sum[i][j], ah[i], bh[j], sum[i][j]);"
-three_products = "".join(
-    for_all + f"mma(sum[i][j], {a}[i], {b}[j], sum[i][j]);"
-    for a, b in (("al", "bh"), ("ah", "bl"), ("ah", "bh"))
+def mma_call(to, a, b, start=None):
+    """CUDA C: for all the products of a warp, to = a b + start (`to` itself where none is said)."""
+    return for_all + f"mma({to}[i][j], {a} + 4 * i, {b} + 2 * j, {start or to + '[i][j]'});"
+
+
+one_product = mma_call("sum", "ah", "bh")
+three_products = (
+    mma_call("sum", "al", "bh") + mma_call("sum", "ah", "bl") + mma_call("sum", "ah", "bh")
 )
 short_sums = (
-    for_all
-    + "mma(part[i][j], al[i], bh[j], step ? part[i][j] : zeros);"
-    + for_all
-    + "mma(part[i][j], ah[i], bl[j], part[i][j]);"
-    + for_all
-    + "mma(part[i][j], ah[i], bh[j], part[i][j]);"
+    mma_call("part", "al", "bh", "step ? part[i][j] : zeros")
+    + mma_call("part", "ah", "bl")
+    + mma_call("part", "ah", "bh")
     + "\n        if (step == STEPS - 1)"
     + for_all
     + "UNROLLED(n, 4) sum[i][j][n] += part[i][j][n];"
 )
 
 
-scales = """const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);
-    const float zeros[4] = {};
-    float part[ROWS][COLS][4];"""
+part = "float part[ROWS][COLS][4], zeros[4] = {};"
 unscale = (
-    for_all
-    + """UNROLLED(n, 4)
-        sum[i][j][n] = sum[i][j][n] * (1 / scale_a) * (1 / scale_b);"""
+    "const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);"
+    + for_all
+    + "UNROLLED(n, 4) sum[i][j][n] *= 1 / scale_a, sum[i][j][n] *= 1 / scale_b;"
 )
 
 
-def split_source(products):
-    header = "#include <cuda_fp16.h>\ntypedef float T;"
-    mma = split_f16 + split_all + (mma_f16 if capability >= 80 else mma_f16_small)
-    multiply = fill(multiply_split, setup=scales, products=products)
+def split_source(products, mma=mma_f16 if capability >= 80 else mma_f16_small):
+    sums = part if "part" in products else ""
+    multiply = fill(multiply_split, sums=sums, products=products)
+    pieces = scale_code + split_packed + mma, fetch_split, multiply, "uint2", "float"
     more = ", const unsigned int* largest"
-    return tensor_source(
-        header, mma, fetch_f16, multiply, more=more, unscale=unscale
-    )
+    return tensor_source(*pieces, more=more, unscale=unscale)
 
 
 largest_code = r"""
@@ -869,7 +857,9 @@ extern "C" __global__ void largest(const float* A, const float* B, unsigned int*
                                    long long size_a, long long size_b) {
     unsigned int most[2] = {0, 0};
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    #pragma unroll 4
     for (long long n = i; n < size_a; n += all) most[0] = max(most[0], size_of(A[n]));
+    #pragma unroll 4
     for (long long n = i; n < size_b; n += all) most[1] = max(most[1], size_of(B[n]));
     for (int m = 0; m < 2; m++) {
         for (int bit = 16; bit > 0; bit /= 2)
@@ -877,32 +867,37 @@ extern "C" __global__ void largest(const float* A, const float* B, unsigned int*
         if (threadIdx.x % 32 == 0) atomicMax(&out[m], most[m]);
     }
 }"""
-largest = cp.RawKernel(largest_code, "largest")
+largest_kernel = cp.RawKernel(largest_code, "largest")
 
 
-def with_largest(A, B):
-    """The bits of the largest finite |A| and |B|, for the scales."""
-    out = cp.zeros(2, np.uint32)
+def packed(A, B):
+    """A and B as pairs, (M, pairs) and (pairs, N) of 8 bytes, and the bits of their largest."""
+    (M, K), N = A.shape, B.shape[1]
+    bits, pairs = cp.zeros(2, np.uint32), -(-K // 4) * 2  # an even number of pairs
     sizes = np.int64(A.size), np.int64(B.size)
-    largest((8 * n_sms,), (256,), (A, B, out, *sizes))
-    return A, (out,)
+    largest_kernel((8 * n_sms,), (256,), (A, B, bits, *sizes))
+    pairs_a, pairs_b = cp.empty((M, pairs), np.uint64), cp.empty((pairs, N), np.uint64)
+    for x, to, down in ((A, pairs_a, 0), (B, pairs_b, 1)):
+        rows, cols = to.shape
+        grid = -(-cols // 256), min(rows, 65535)
+        sizes = np.int32(rows), np.int32(cols), np.int32(K), np.int32(down)
+        pack_kernel(grid, (256,), (x, to, bits[down:], *sizes))
+    return pairs_a, pairs_b, bits
 
 
-if capability >= 80:
-    split_tile = tensor_tile(128, 64, 32, 2, 2, 16, (8, 4), blocks=2)
-else:
-    split_tile = tensor_tile(128, 64, 32, 4, 2, 16, (8, 4), stages=2)
+bn = 128 if attributes["MaxSharedMemoryPerBlockOptin"] >= 74752 else 64
+split_tile = tensor_tile(128, bn, 16, (4, 2), 8, (4, 4), 8)  # 16 pairs, 32 numbers of k
 for name, products in (
     ("one float16 product", one_product),
     ("three, one sum", three_products),
     ("three, short sums", short_sums),
 ):
-    add_rung(name, split_source(products), split_tile, np.float32, with_largest)
+    add_rung(name, split_source(products), split_tile, np.float32, packed)
 
 
 split_tf32 = r"""
 // x = high + low, both TF32: float32 of which 10 bits of fraction count.  needs compute capability 8.0
-__device__ void split(float x, float, unsigned int& high, unsigned int& low) {
+__device__ void split(float x, unsigned int& high, unsigned int& low) {
     high = __float_as_uint(x) & 0xffffe000u;
     low = __float_as_uint(x - __uint_as_float(high));  // exact
 }
@@ -914,33 +909,15 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
           "f"(start[0]), "f"(start[1]), "f"(start[2]), "f"(start[3]));
 }
 """
-fetch_tf32 = """
-    float a[2][ROWS][4], b[2][COLS][2];
-    const T *as, *bs;
-    auto use = [&](int stage) {
-        as = As + stage * A_SIZE + y * A_LINE + q;
-        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
-    };
-    auto fetch = [&](int buffer, int k) {
-        UNROLLED(i, ROWS * 4)
-            a[buffer][i / 4][i % 4] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
-        UNROLLED(j, COLS * 2)
-            b[buffer][j / 2][j % 2] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
-    };
-"""
 
 
 def tf32_source(products):
-    setup = scales.replace("scale_for(largest[0])", "1").replace(
-        "scale_for(largest[1])", "1"
-    )
-    multiply = fill(multiply_split, setup=setup, products=products)
-    return tensor_source(
-        "typedef float T;", split_tf32 + split_all, fetch_tf32, multiply
-    )
+    sums = part if "part" in products else ""
+    multiply = fill(multiply_split, sums=sums, products=products)
+    return tensor_source(split_tf32, fetch_split, multiply, "float", "float")
 
 
-tf32_tile = tensor_tile(128, 128, 32, 4, 2, 8, (4, 8))
+tf32_tile = tensor_tile(128, 128, 32, (4, 2), 8, (4, 8), 4)
 if capability >= 80:
     add_rung("TF32, one product", tf32_source(one_product), tf32_tile)
     add_rung("TF32, three, one sum", tf32_source(three_products), tf32_tile)
