@@ -513,7 +513,6 @@ loop_two_ahead = """
     use(0); fetch(0, 0);
     #pragma unroll 1
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
-        int last = stage ? stage - 1 : STAGES - 1;
         UNROLLED(k, STEPS) {
             if (k == STEPS - 1) {
                 await_groups<STAGES - 2>();
@@ -521,7 +520,7 @@ loop_two_ahead = """
                 if (tile + 1 < tiles) use(stage);
             }
             fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
-            if (k == 0) { if (tile + STAGES - 1 < tiles) load(last); close_group(); }
+            if (k == 0) { if (tile + STAGES - 1 < tiles) load(stage ? stage - 1 : STAGES - 1); close_group(); }
             multiply(k % 2, k);
         }
     }
@@ -672,18 +671,23 @@ __device__ void store(R* to, const R* pair, int inside) {
 """
 
 
-fetch_f64 = """
-    double a[2][ROWS][2], b[2][COLS][1];
+use_fragments = """
     const T *as, *bs;
     auto use = [&](int stage) {
         as = As + stage * A_SIZE + y * A_LINE + q;
         bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
     };
+"""
+fetch_f64 = """
+    T a[2][ROWS][2], b[2][COLS][1];
+    @use@
     auto fetch = [&](int buffer, int k) {
         UNROLLED(i, ROWS * 2) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE + k];
         UNROLLED(j, COLS) b[buffer][j][0] = bs[k * B_LINE + j * 8];
     };
 """
+
+
 multiply_f64 = """
     auto multiply = [&](int buffer, int step) {
         UNROLLED(i, ROWS)
@@ -695,12 +699,12 @@ multiply_f64 = """
 """
 
 
-def tensor_tile(bm, bn, bk, warps, step, pads, itemsize, stages=3, blocks=1):
+def tensor_tile(bm, bn, bk, warps, step, pads, itemsize, parts=1, wanted=3, blocks=1):
     """Constants of a rung on tensor cores; `warps` and `pads` are pairs, `step` is k at a time."""
     tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps[0], "WARPS_X": warps[1]}
     size = (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
-    tile |= {"STAGES": stages_for(stages, size, blocks), "STEP": step, "BLOCKS": blocks}
-    tile |= {"STEPS": bk // step, "PAD_A": pads[0], "PAD_B": pads[1]}
+    tile |= {"STAGES": stages_for(wanted, size, blocks), "STEP": step, "BLOCKS": blocks}
+    tile |= {"STEPS": bk // parts // step, "PAD_A": pads[0], "PAD_B": pads[1]}
     tile |= {"THREADS": 32 * warps[0] * warps[1]}
     check_copies(tile, bk, 16 // itemsize)
     return tile | {"SHARED": tile["STAGES"] * size}
@@ -708,8 +712,8 @@ def tensor_tile(bm, bn, bk, warps, step, pads, itemsize, stages=3, blocks=1):
 
 def tensor_source(mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unscale=""):
     pieces = {"header": f"typedef {T} T;\ntypedef {R} R;", "mma": mma + store_pair}
-    pieces |= {"fetch": fetch, "multiply": multiply, "loop": loop, "more": more}
-    pieces |= {"T": "T", "R": "R", "unscale": unscale}
+    pieces |= {"fetch": fill(fetch, use=use_fragments), "multiply": multiply}
+    pieces |= {"loop": loop, "more": more, "T": "T", "R": "R", "unscale": unscale}
     return fill(tensor_frame, bring_a=bring_a_rows, bring_b=bring_b, **pieces)
 
 
@@ -734,19 +738,20 @@ pack_code = (
     "#include <cuda_fp16.h>\n"
     + scale_code
     + r"""
-extern "C" __global__ void pack(const float* from, uint2* to, const unsigned int* largest,
+extern "C" __global__ void pack(const float* from, unsigned int* to, const unsigned int* largest,
                                 int rows, int cols, int K, int down) {
-    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int x = blockIdx.x * blockDim.x + threadIdx.x, step = down ? cols : 1;
     float scale = scale_for(*largest);
-    for (int row = blockIdx.y; row < rows && col < cols; row += gridDim.y) {
-        int k = 2 * (down ? row : col);  // of the pair's first number
-        const float* first = from + (down ? k * cols + col : row * K + k);
-        float x = k < K ? first[0] * scale : 0;
-        float y = k + 1 < K ? first[down ? cols : 1] * scale : 0;
-        __half2 high = __floats2half2_rn(x, y);
+    for (int y = blockIdx.y; y < rows && x < cols; y += gridDim.y) {
+        int pair = down ? y : x, k = 2 * pair, word = pair / 16 * 32 + pair % 16;
+        const float* first = from + (down ? x : y * K) + k * step;
+        float one = k < K ? first[0] * scale : 0;
+        float two = k + 1 < K ? first[step] * scale : 0;
+        __half2 high = __floats2half2_rn(one, two);
         float2 kept = __half22float2(high);
-        __half2 low = __floats2half2_rn(x - kept.x, y - kept.y);
-        to[row * cols + col] = make_uint2(*(unsigned int*)&high, *(unsigned int*)&low);
+        __half2 low = __floats2half2_rn(one - kept.x, two - kept.y);
+        unsigned int* place = to + (down ? x : 2 * y * cols) + word * step;
+        place[0] = *(unsigned int*)&high, place[16 * step] = *(unsigned int*)&low;
     }
 }"""
 )
@@ -778,60 +783,51 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 """
 
 
-fetch_split = """
-    T a[2][ROWS * 4], b[2][COLS * 2];
-    const T *as, *bs;
-    auto use = [&](int stage) {
-        as = As + stage * A_SIZE + y * A_LINE + q;
-        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
-    };
+fetch_f16 = """
+    T a[2][2][ROWS * 4], b[2][2][COLS * 2];  // [buffer][high or low]
+    @use@
     auto fetch = [&](int buffer, int k) {
-        UNROLLED(i, ROWS * 4)
-            a[buffer][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
-        UNROLLED(j, COLS * 2) b[buffer][j] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
+        UNROLLED(part, 2) {
+            int word = k + part * 16;
+            UNROLLED(i, ROWS * 4)
+                a[buffer][part][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + word];
+            UNROLLED(j, COLS * 2)
+                b[buffer][part][j] = bs[(word + j % 2 * 4) * B_LINE + j / 2 * 8];
+        }
     };
 """
 
 
 multiply_split = """
     @sums@
-    unsigned int ah[ROWS * 4], al[ROWS * 4], bh[COLS * 2], bl[COLS * 2];
     auto multiply = [&](int buffer, int step) {
-        UNROLLED(i, ROWS * 4) split(a[buffer][i], ah[i], al[i]);
-        UNROLLED(j, COLS * 2) split(b[buffer][j], bh[j], bl[j]);
         @products@
     };
 """
-split_packed = r"""
-__device__ void split(uint2 pair, unsigned int& high, unsigned int& low) {
-    high = pair.x, low = pair.y;
+f16_parts = {
+    "A_high": "a[buffer][0]",
+    "A_low": "a[buffer][1]",
+    "B_high": "b[buffer][0]",
+    "B_low": "b[buffer][1]",
 }
-"""
 
 
 for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
-
-
-def mma_call(to, a, b, start=None):
-    """CUDA C: for all the products of a warp, to = a b + start (`to` itself where none is said)."""
-    return for_all + f"mma({to}[i][j], {a} + 4 * i, {b} + 2 * j, {start or to + '[i][j]'});"
-
-
-one_product = mma_call("sum", "ah", "bh")
-three_products = (
-    mma_call("sum", "al", "bh") + mma_call("sum", "ah", "bl") + mma_call("sum", "ah", "bh")
+one_product = for_all + "mma(sum[i][j], @A_high@ + 4 * i, @B_high@ + 2 * j, sum[i][j]);"
+three_products = "".join(
+    for_all + f"mma(sum[i][j], @{a}@ + 4 * i, @{b}@ + 2 * j, sum[i][j]);"
+    for a, b in (("A_low", "B_high"), ("A_high", "B_low"), ("A_high", "B_high"))
 )
 short_sums = (
-    mma_call("part", "al", "bh", "step ? part[i][j] : zeros")
-    + mma_call("part", "ah", "bl")
-    + mma_call("part", "ah", "bh")
+    three_products.replace("sum[", "part[").replace(
+        "part[i][j]);", "step ? part[i][j] : zeros);", 1
+    )
     + "\n        if (step == STEPS - 1)"
     + for_all
     + "UNROLLED(n, 4) sum[i][j][n] += part[i][j][n];"
 )
 
 
-part = "float part[ROWS][COLS][4], zeros[4] = {};"
 unscale = (
     "const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);"
     + for_all
@@ -839,10 +835,18 @@ unscale = (
 )
 
 
+def products_of(products, parts, setup=""):
+    """The piece `multiply`, and the second set of sums where the products need one."""
+    text, sums = products, "float part[ROWS][COLS][4], zeros[4] = {};"
+    for name, number in parts.items():
+        text = text.replace(f"@{name}@", number)
+    sums = sums if "part[i]" in text else ""
+    return fill(multiply_split, sums=sums + setup, products=text)
+
+
 def split_source(products, mma=mma_f16 if capability >= 80 else mma_f16_small):
-    sums = part if "part" in products else ""
-    multiply = fill(multiply_split, sums=sums, products=products)
-    pieces = scale_code + split_packed + mma, fetch_split, multiply, "uint2", "float"
+    multiply = products_of(products, f16_parts)
+    pieces = scale_code + mma, fetch_f16, multiply, "unsigned int", "float"
     more = ", const unsigned int* largest"
     return tensor_source(*pieces, more=more, unscale=unscale)
 
@@ -871,22 +875,23 @@ largest_kernel = cp.RawKernel(largest_code, "largest")
 
 
 def packed(A, B):
-    """A and B as pairs, (M, pairs) and (pairs, N) of 8 bytes, and the bits of their largest."""
+    """Both in words of two float16 numbers, (M, k) and (k, N), and the bits of their largest."""
     (M, K), N = A.shape, B.shape[1]
-    bits, pairs = cp.zeros(2, np.uint32), -(-K // 4) * 2  # an even number of pairs
+    bits, pairs = cp.zeros(2, np.uint32), -(-K // 32) * 16
     sizes = np.int64(A.size), np.int64(B.size)
     largest_kernel((8 * n_sms,), (256,), (A, B, bits, *sizes))
-    pairs_a, pairs_b = cp.empty((M, pairs), np.uint64), cp.empty((pairs, N), np.uint64)
-    for x, to, down in ((A, pairs_a, 0), (B, pairs_b, 1)):
-        rows, cols = to.shape
-        grid = -(-cols // 256), min(rows, 65535)
+    words = cp.empty((M, 2 * pairs), np.uint32), cp.empty((2 * pairs, N), np.uint32)
+    for down, (rows, cols) in enumerate(((M, pairs), (pairs, N))):
+        grid, from_to = (-(-cols // 256), min(rows, 65535)), ((A, B)[down], words[down])
         sizes = np.int32(rows), np.int32(cols), np.int32(K), np.int32(down)
-        pack_kernel(grid, (256,), (x, to, bits[down:], *sizes))
-    return pairs_a, pairs_b, bits
+        pack_kernel(grid, (256,), (*from_to, bits[down:], *sizes))
+    return *words, bits
 
 
-bn = 128 if attributes["MaxSharedMemoryPerBlockOptin"] >= 74752 else 64
-split_tile = tensor_tile(128, bn, 16, (4, 2), 8, (4, 4), 8)  # 16 pairs, 32 numbers of k
+wide_enough = attributes["MaxSharedMemoryPerBlockOptin"] >= 71680  # for two stages of 128
+split_tile = tensor_tile(
+    128, 128 if wide_enough else 64, 32, (4, 2), 8, (4, 8), 4, parts=2
+)
 for name, products in (
     ("one float16 product", one_product),
     ("three, one sum", three_products),
@@ -909,12 +914,27 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
           "f"(start[0]), "f"(start[1]), "f"(start[2]), "f"(start[3]));
 }
 """
+fetch_tf32 = """
+    T a[2][ROWS * 4], b[2][COLS * 2];
+    @use@
+    auto fetch = [&](int buffer, int k) {
+        UNROLLED(i, ROWS * 4)
+            a[buffer][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
+        UNROLLED(j, COLS * 2) b[buffer][j] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
+    };
+"""
+
+
+split_here = """
+    unsigned int ah[ROWS * 4], al[ROWS * 4], bh[COLS * 2], bl[COLS * 2];"""
+split_first = """UNROLLED(i, ROWS * 4) split(a[buffer][i], ah[i], al[i]);
+        UNROLLED(j, COLS * 2) split(b[buffer][j], bh[j], bl[j]);"""
+tf32_parts = {"A_high": "ah", "A_low": "al", "B_high": "bh", "B_low": "bl"}
 
 
 def tf32_source(products):
-    sums = part if "part" in products else ""
-    multiply = fill(multiply_split, sums=sums, products=products)
-    return tensor_source(split_tf32, fetch_split, multiply, "float", "float")
+    multiply = products_of(split_first + products, tf32_parts, split_here)
+    return tensor_source(split_tf32, fetch_tf32, multiply, "float", "float")
 
 
 tf32_tile = tensor_tile(128, 128, 32, (4, 2), 8, (4, 8), 4)
