@@ -601,7 +601,8 @@ __device__ void mma(double* sum, const double* a, const double* b) {
 mma_f64_small = r"""
 // The same as two products of (8, 4) and (4, 8).  needs compute capability 8.0
 __device__ void mma(double* sum, const double* a, const double* b) {
-    UNROLLED(half, 2)
+    #pragma unroll
+    for (int half = 0; half < 2; half++)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                      "{%0,%1}, {%2}, {%3}, {%0,%1};"
                      : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
@@ -719,11 +720,13 @@ def tensor_source(mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unsc
 
 f64_pieces = mma_f64 if capability >= 90 else mma_f64_small, fetch_f64, multiply_f64
 plain = tensor_source(*f64_pieces, "double", "double", loop_ahead)
-small_f64 = tensor_tile(64, 64, 16, (2, 2), 4, (4, 4), 8, blocks=3)
-add_rung("float64, plain", plain, small_f64, np.float64)
 ahead = tensor_source(*f64_pieces, "double", "double")
+small_f64 = tensor_tile(64, 64, 16, (2, 2), 4, (4, 4), 8, blocks=3)
 large_f64 = tensor_tile(128, 128, 16, (4, 2), 4, (4, 4), 8)
-add_rung("float64, ahead", ahead, large_f64, np.float64)
+has_f64 = capability >= 80
+if has_f64:
+    add_rung("float64, plain", plain, small_f64, np.float64)
+    add_rung("float64, ahead", ahead, large_f64, np.float64)
 
 
 scale_code = r"""
