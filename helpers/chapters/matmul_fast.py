@@ -520,7 +520,8 @@ loop_two_ahead = """
                 if (tile + 1 < tiles) use(stage);
             }
             fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
-            if (k == 0) { if (tile + STAGES - 1 < tiles) load(stage ? stage - 1 : STAGES - 1); close_group(); }
+            if (k == 0 && tile + STAGES - 1 < tiles) load(stage ? stage - 1 : STAGES - 1);
+            if (k == 0) close_group();
             multiply(k % 2, k);
         }
     }
@@ -790,13 +791,10 @@ fetch_f16 = """
     T a[2][2][ROWS * 4], b[2][2][COLS * 2];  // [buffer][high or low]
     @use@
     auto fetch = [&](int buffer, int k) {
-        UNROLLED(part, 2) {
-            int word = k + part * 16;
-            UNROLLED(i, ROWS * 4)
-                a[buffer][part][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + word];
-            UNROLLED(j, COLS * 2)
-                b[buffer][part][j] = bs[(word + j % 2 * 4) * B_LINE + j / 2 * 8];
-        }
+        UNROLLED(low, 2) UNROLLED(i, ROWS * 4)
+            a[buffer][low][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k + low * 16];
+        UNROLLED(low, 2) UNROLLED(j, COLS * 2)
+            b[buffer][low][j] = bs[(k + low * 16 + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
 
