@@ -581,10 +581,9 @@ bring_a_straight = """
         from_a += BK * M, a_left -= BK;
     };
 """
-turned_source = outer_source(
-    loop_two_ahead, snake, store_singles, bring_a=bring_a_straight
-)
-turned_tile = outer_tile(2, 2, tm=16)
+turned_pieces = {"bring_a": bring_a_straight, "store": store_singles}
+turned_source = outer_source(loop_two_ahead, snake, **turned_pieces)
+turned_tile = outer_tile(4, 1, tm=8, tn=16, bk=8)
 add_rung("turned", turned_source, turned_tile, np.float32, turned)
 
 
@@ -723,7 +722,7 @@ f64_pieces = mma_f64 if capability >= 90 else mma_f64_small, fetch_f64, multiply
 plain = tensor_source(*f64_pieces, "double", "double", loop_ahead)
 ahead = tensor_source(*f64_pieces, "double", "double")
 small_f64 = tensor_tile(64, 64, 16, (2, 2), 4, (4, 4), 8, blocks=3)
-large_f64 = tensor_tile(128, 128, 16, (4, 2), 4, (4, 4), 8)
+large_f64 = tensor_tile(128, 64, 16, (2, 2), 4, (4, 4), 8, blocks=2)
 has_f64 = capability >= 80
 if has_f64:
     add_rung("float64, plain", plain, small_f64, np.float64)
