@@ -3,8 +3,9 @@
 The card is the stand-in's, no larger than a T4 and with little of everything; once it has no
 grid-wide barriers either, and once it is a newer one, made for games, with all of today's
 instructions but less shared memory than one made for computing. Run are the chapters and drafts
-that ask for what may be lacking: memory, shared memory, grid-wide barriers. The number of multiprocessors and the like are only numbers to the
-others, and smaller still on the card that the stand-in is without being told.
+that ask for what may be lacking: memory, shared memory, grid-wide barriers. The number of
+multiprocessors and the like are only numbers to the others, and smaller still on the card that the
+stand-in is without being told.
 """
 
 import os

@@ -14,7 +14,9 @@ n_sms = attributes["MultiProcessorCount"]
 clock_hertz = attributes["ClockRate"] * 1e3 or np.inf  # the stand-in has no clock
 # The stand-in imitates the tensor cores of compute capability 9.0.
 capability = int(cp.cuda.Device().compute_capability) or 90
-fma_a_clock = 2 if capability in (60, 70, 72, 75, 80) else 4  # of a warp, in each SM
+fma_a_clock = (
+    2 if capability in (60, 70, 72, 75, 80) else 4
+)  # of a warp, in each SM
 
 
 def fill(code, **pieces):
@@ -37,6 +39,23 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS)
 void matmul(const @T@* __restrict__ A, const @T@* __restrict__ B, @R@* __restrict__ C,
             int M, int N, int K@more@) {"""
 f32_signature = fill(signature, T="float", R="float", more="")
+
+
+one_each = (
+    f32_signature
+    + r"""
+    int row = blockIdx.y * 32 + @row@;
+    int col = blockIdx.x * 32 + @col@;
+    if (row >= M || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}"""
+)
+
+
+square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024, "BLOCKS": 2}
 
 
 Rung = namedtuple("Rung", "source tile dtype prepare", defaults=(np.float32, None))
@@ -96,7 +115,9 @@ def launch(name, A, B, C, K, *more):
     tile, (M, N) = rungs[name].tile, C.shape
     bm, bn, bk = (tile.get(side, 1) for side in ("BM", "BN", "BK"))
     vec = 16 // A.itemsize
-    wide = not (A.shape[1] % vec or N % vec or any(x.data.ptr % 16 for x in (A, B, C)))
+    wide = not (
+        A.shape[1] % vec or N % vec or any(x.data.ptr % 16 for x in (A, B, C))
+    )
     kernel = compiled(name, bool(M % bm or N % bn or K % bk), vec if wide else 1)
     grid, threads = (-(-N // bn), -(-M // bm)), (tile["THREADS"],)
     arguments = A, B, C, np.int32(M), np.int32(N), np.int32(K), *more
@@ -128,23 +149,6 @@ def agrees(name, limit=1e-6, shapes=SHAPES):
     A = cp.asarray(np.ascontiguousarray(A.get().T)).T
     errors.append(relative_error(product(name, A, B), A, B))
     return max(errors) < limit
-
-
-one_each = (
-    f32_signature
-    + r"""
-    int row = blockIdx.y * 32 + @row@;
-    int col = blockIdx.x * 32 + @col@;
-    if (row >= M || col >= N) return;
-    float sum = 0;
-    for (int k = 0; k < K; k++)
-        sum += A[row * K + k] * B[k * N + col];
-    C[row * N + col] = sum;
-}"""
-)
-
-
-square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024, "BLOCKS": 2}
 
 
 along_rows = fill(one_each, row="threadIdx.x / 32", col="threadIdx.x % 32")
@@ -458,7 +462,9 @@ def stages_for(wanted, size, blocks=1):
     """As many stages of `size` bytes as wanted, or as `blocks` blocks an SM have room for."""
     of_sm = attributes["MaxSharedMemoryPerMultiprocessor"] // blocks
     room = min(attributes["MaxSharedMemoryPerBlockOptin"], of_sm - 1024)
-    return min(wanted, max(room // size, 2))  # CUDA keeps 1,024 bytes of each block's
+    return min(
+        wanted, max(room // size, 2)
+    )  # CUDA keeps 1,024 bytes of each block's
 
 
 BK, most = (16, 3) if capability >= 80 else (8, 2)
@@ -700,18 +706,26 @@ multiply_f64 = """
 """
 
 
-def tensor_tile(bm, bn, bk, warps, step, pads, itemsize, parts=1, wanted=3, blocks=1):
+def tensor_tile(
+    bm, bn, bk, warps, step, pads, itemsize, parts=1, wanted=3, blocks=1
+):
     """Constants of a rung on tensor cores; `warps` and `pads` are pairs, `step` is k at a time."""
     tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps[0], "WARPS_X": warps[1]}
     size = (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
-    tile |= {"STAGES": stages_for(wanted, size, blocks), "STEP": step, "BLOCKS": blocks}
+    tile |= {
+        "STAGES": stages_for(wanted, size, blocks),
+        "STEP": step,
+        "BLOCKS": blocks,
+    }
     tile |= {"STEPS": bk // parts // step, "PAD_A": pads[0], "PAD_B": pads[1]}
     tile |= {"THREADS": 32 * warps[0] * warps[1]}
     check_copies(tile, bk, 16 // itemsize)
     return tile | {"SHARED": tile["STAGES"] * size}
 
 
-def tensor_source(mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unscale=""):
+def tensor_source(
+    mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unscale=""
+):
     pieces = {"header": f"typedef {T} T;\ntypedef {R} R;", "mma": mma + store_pair}
     pieces |= {"fetch": fill(fetch, use=use_fragments), "multiply": multiply}
     pieces |= {"loop": loop, "more": more, "T": "T", "R": "R", "unscale": unscale}
@@ -813,7 +827,9 @@ f16_parts = {
 
 
 for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
-one_product = for_all + "mma(sum[i][j], @A_high@ + 4 * i, @B_high@ + 2 * j, sum[i][j]);"
+one_product = (
+    for_all + "mma(sum[i][j], @A_high@ + 4 * i, @B_high@ + 2 * j, sum[i][j]);"
+)
 three_products = "".join(
     for_all + f"mma(sum[i][j], @{a}@ + 4 * i, @{b}@ + 2 * j, sum[i][j]);"
     for a, b in (("A_low", "B_high"), ("A_high", "B_low"), ("A_high", "B_high"))
@@ -882,13 +898,18 @@ def packed(A, B):
     largest_kernel((8 * n_sms,), (256,), (A, B, bits, *sizes))
     words = cp.empty((M, 2 * pairs), np.uint32), cp.empty((2 * pairs, N), np.uint32)
     for down, (rows, cols) in enumerate(((M, pairs), (pairs, N))):
-        grid, from_to = (-(-cols // 256), min(rows, 65535)), ((A, B)[down], words[down])
+        grid, from_to = (
+            (-(-cols // 256), min(rows, 65535)),
+            ((A, B)[down], words[down]),
+        )
         sizes = np.int32(rows), np.int32(cols), np.int32(K), np.int32(down)
         pack_kernel(grid, (256,), (*from_to, bits[down:], *sizes))
     return *words, bits
 
 
-wide_enough = attributes["MaxSharedMemoryPerBlockOptin"] >= 71680  # for two stages of 128
+wide_enough = (
+    attributes["MaxSharedMemoryPerBlockOptin"] >= 71680
+)  # for two stages of 128
 split_tile = tensor_tile(
     128, 128 if wide_enough else 64, 32, (4, 2), 8, (4, 8), 4, parts=2
 )
