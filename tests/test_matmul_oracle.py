@@ -163,6 +163,34 @@ def test_zeros_and_what_is_not_finite():
             assert error(C[others], A[others], B) < limit(name)
 
 
+@pytest.mark.parametrize(
+    "optin, of_sm",  # T4; cards for games from 8.6 on; A100; H100
+    [(65536, 65536), (101376, 102400), (166912, 167936), (232448, 233472)],
+)
+def test_stages_fit_what_a_card_has(monkeypatch, optin, of_sm):
+    limits = {"MaxSharedMemoryPerBlockOptin": optin, "MaxSharedMemoryPerMultiprocessor": of_sm}
+    monkeypatch.setattr(chapter, "attributes", limits)
+    deep = 16 if optin > 65536 else 8
+    for tile in (
+        chapter.outer_tile(4, 2, bk=deep),
+        chapter.outer_tile(2, 2, blocks=4, bk=deep),
+        chapter.outer_tile(2, 2, tm=16, bk=deep),
+        chapter.tensor_tile(128, 128 if deep == 16 else 64, 32, (4, 2), 8, (4, 8), 4, parts=2),
+        chapter.tensor_tile(128, 128 if deep == 16 else 64, 32, (4, 2), 8, (4, 8), 4),
+    ):
+        assert 2 <= tile["STAGES"] <= 3 and tile["SHARED"] <= optin
+    if deep == 16:
+        for large in ((128, 128, 16, (4, 2)), (64, 64, 16, (2, 2))):
+            assert chapter.tensor_tile(*large, 4, (4, 4), 8)["SHARED"] <= optin
+
+
+def test_kernels_are_short():
+    """What a reader has to read at one go: 80 lines at most."""
+    for name, rung in chapter.rungs.items():
+        kernel = rung.source[rung.source.index('extern "C"') :].splitlines()
+        assert len([line for line in kernel if line.strip()]) <= 80, name
+
+
 needs_nvrtc = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
 )
@@ -172,7 +200,7 @@ def test_tiles_that_threads_cannot_share_are_refused():
     with pytest.raises(ValueError, match="cannot share"):
         chapter.outer_tile(2, 1, tm=16, bk=3)
     with pytest.raises(ValueError, match="cannot share"):
-        chapter.tensor_tile(128, 96, 16, 4, 2, 4, (4, 4), itemsize=8)
+        chapter.tensor_tile(128, 96, 16, (4, 2), 4, (4, 4), 8)
 
 
 @needs_nvrtc
@@ -197,9 +225,7 @@ def test_the_tiles_of_older_gpus(name):
     rung = chapter.rungs[name]
     tile = rung.tile
     rows, cols = tile["BM"] // 4 // tile["TM"], tile["WARPS_X"]
-    small = chapter.outer_tile(
-        rows, cols, tile["TM"], tile["TN"], bk=8, stages=2, blocks=tile["BLOCKS"]
-    )
+    small = chapter.outer_tile(rows, cols, tile["TM"], tile["TN"], 8, 2, tile["BLOCKS"])
     assert small["BM"] == tile["BM"] and small["SHARED"] <= 65536 // tile["BLOCKS"]
     source = rung.source.removeprefix(chapter.note)
     for edges, vec in ((False, 4), (True, 4), (True, 1)):
@@ -215,13 +241,12 @@ def test_the_smaller_tensor_instructions_compile(mma):
 
     if "f64" in mma:
         pieces = chapter.mma_f64_small, chapter.fetch_f64, chapter.multiply_f64
-        source, tile = chapter.tensor_source("typedef double T;", *pieces, T="double"), None
+        source = chapter.tensor_source(*pieces, "double", "double")
         tile = chapter.rungs["float64, ahead"].tile
     else:
-        source = chapter.split_source(chapter.short_sums)
-        source = source.replace(chapter.mma_f16, chapter.mma_f16_small)
+        source = chapter.split_source(chapter.short_sums, chapter.mma_f16_small)
         pads = chapter.split_tile["PAD_A"], chapter.split_tile["PAD_B"]
-        tile = chapter.tensor_tile(128, 64, 32, 4, 2, 16, pads, stages=2)
+        tile = chapter.tensor_tile(128, 64, 32, (4, 2), 8, pads, 4, parts=2, wanted=2)
         assert tile["SHARED"] <= 65536
     text = chapter.constants(tile | {"EDGES": True, "VEC": 1}) + source
     assert 80 in cubins.architectures(text)

@@ -1,9 +1,11 @@
 """Chapters run through on a small card: they leave out what it lacks.
 
 The card is the stand-in's, no larger than a T4 and with little of everything; once it has no
-grid-wide barriers either. Run are the chapters that ask for what may be lacking: memory, shared
-memory, grid-wide barriers. The number of multiprocessors and the like are only numbers to the
-others, and smaller still on the card that the stand-in is without being told.
+grid-wide barriers either, and once it is a newer one, made for games, with all of today's
+instructions but less shared memory than one made for computing. Run are the chapters and drafts
+that ask for what may be lacking: memory, shared memory, grid-wide barriers. The number of
+multiprocessors and the like are only numbers to the others, and smaller still on the card that the
+stand-in is without being told.
 """
 
 import os
@@ -15,7 +17,9 @@ import pytest
 from helpers.press import notebook
 
 CARD = "sms=10,memory=2GiB,shared=64KiB,l2=4MiB,capability=7.5"
+GAMES = "sms=10,memory=8GiB,shared=99KiB,l2=32MiB,capability=8.9"
 MEMORY = re.compile(r"memGetInfo|mem_info|sharedMemPerBlock|MaxSharedMemory")
+SHARED = re.compile(r"MaxSharedMemoryPerBlockOptin")
 COOPERATIVE = re.compile("enable_cooperative_groups")
 
 
@@ -29,7 +33,7 @@ def run(path, card):
 def chapters(pattern):
     found = [
         path
-        for path in notebook.paths()
+        for path in notebook.paths((notebook.NOTEBOOKS, notebook.BOOK / "drafts"))
         if any(pattern.search(cell.source) for cell in notebook.code_cells(notebook.read(path)))
     ]
     assert found, f"no chapter has {pattern.pattern}"
@@ -39,6 +43,11 @@ def chapters(pattern):
 @pytest.mark.parametrize("path", chapters(MEMORY))
 def test_a_small_card(path):
     run(path, CARD)
+
+
+@pytest.mark.parametrize("path", chapters(SHARED))
+def test_less_shared_memory(path):
+    run(path, GAMES)
 
 
 @pytest.mark.parametrize("path", chapters(COOPERATIVE))

@@ -8,14 +8,12 @@ from collections import namedtuple
 import numpy as np
 import cupy as cp
 
-from helpers import on_gpu
-
 
 attributes = cp.cuda.Device().attributes
 n_sms = attributes["MultiProcessorCount"]
 clock_hertz = attributes["ClockRate"] * 1e3 or np.inf  # the stand-in has no clock
 # The stand-in imitates the tensor cores of compute capability 9.0.
-capability = int(cp.cuda.Device().compute_capability) if on_gpu else 90
+capability = int(cp.cuda.Device().compute_capability) or 90
 fma_a_clock = (
     2 if capability in (60, 70, 72, 75, 80) else 4
 )  # of a warp, in each SM
@@ -38,9 +36,26 @@ def constants(values):
 
 signature = r"""
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS)
-void matmul(const @T@* __restrict__ A, const @T@* __restrict__ B, @T@* __restrict__ C,
+void matmul(const @T@* __restrict__ A, const @T@* __restrict__ B, @R@* __restrict__ C,
             int M, int N, int K@more@) {"""
-f32_signature = fill(signature, T="float", more="")
+f32_signature = fill(signature, T="float", R="float", more="")
+
+
+one_each = (
+    f32_signature
+    + r"""
+    int row = blockIdx.y * 32 + @row@;
+    int col = blockIdx.x * 32 + @col@;
+    if (row >= M || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}"""
+)
+
+
+square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024, "BLOCKS": 2}
 
 
 Rung = namedtuple("Rung", "source tile dtype prepare", defaults=(np.float32, None))
@@ -90,21 +105,23 @@ def product(name, A, B, C=None):
     if not C.size or not K:
         C.fill(0)
     else:
-        launch(name, rung, A, B, C, M, N, K)
+        A, B, *more = rung.prepare(A, B) if rung.prepare else (A, B)
+        launch(name, A, B, C, B.shape[0], *more)
     return C
 
 
-def launch(name, rung, A, B, C, M, N, K):
-    bm, bn, bk = (rung.tile.get(side, 1) for side in ("BM", "BN", "BK"))
-    A, more = rung.prepare(A, B) if rung.prepare else (A, ())
-    vec = 16 // C.itemsize
-    lengths = A.shape[1], N, *(x.data.ptr // C.itemsize for x in (A, B, C))
-    vec = 1 if any(length % vec for length in lengths) else vec
-    kernel = compiled(name, bool(M % bm or N % bn or K % bk), vec)
-    grid, threads = (-(-N // bn), -(-M // bm)), (rung.tile["THREADS"],)
-    sizes = np.int32(M), np.int32(N), np.int32(K)
-    shared = rung.tile.get("SHARED", 0)
-    kernel(grid, threads, (A, B, C, *sizes, *more), shared_mem=shared)
+def launch(name, A, B, C, K, *more):
+    """The kernel alone: A and B as it wants them, of K columns and rows."""
+    tile, (M, N) = rungs[name].tile, C.shape
+    bm, bn, bk = (tile.get(side, 1) for side in ("BM", "BN", "BK"))
+    vec = 16 // A.itemsize
+    wide = not (
+        A.shape[1] % vec or N % vec or any(x.data.ptr % 16 for x in (A, B, C))
+    )
+    kernel = compiled(name, bool(M % bm or N % bn or K % bk), vec if wide else 1)
+    grid, threads = (-(-N // bn), -(-M // bm)), (tile["THREADS"],)
+    arguments = A, B, C, np.int32(M), np.int32(N), np.int32(K), *more
+    kernel(grid, threads, arguments, shared_mem=tile.get("SHARED", 0))
 
 
 def relative_error(C, A, B):
@@ -132,23 +149,6 @@ def agrees(name, limit=1e-6, shapes=SHAPES):
     A = cp.asarray(np.ascontiguousarray(A.get().T)).T
     errors.append(relative_error(product(name, A, B), A, B))
     return max(errors) < limit
-
-
-one_each = (
-    f32_signature
-    + r"""
-    int row = blockIdx.y * 32 + @row@;
-    int col = blockIdx.x * 32 + @col@;
-    if (row >= M || col >= N) return;
-    float sum = 0;
-    for (int k = 0; k < K; k++)
-        sum += A[row * K + k] * B[k * N + col];
-    C[row * N + col] = sum;
-}"""
-)
-
-
-square_of_threads = {"BM": 32, "BN": 32, "THREADS": 1024, "BLOCKS": 2}
 
 
 along_rows = fill(one_each, row="threadIdx.x / 32", col="threadIdx.x % 32")
@@ -321,7 +321,7 @@ template <int COUNT> __device__ void copy(T* to, const T* from, const T* safe, b
                      :: "r"(place), "l"(from), "n"(BYTES), "r"(inside ? BYTES : 0) : "memory");
 #else
     if (BYTES == 16) *(float4*)to = inside ? *(const float4*)from : make_float4(0, 0, 0, 0);
-    else *to = inside ? *from : T(0);
+    else *to = inside ? *from : T{};
 #endif
 }
 """
@@ -346,14 +346,13 @@ template <int PENDING> __device__ void await_groups() {
 bring_b = """
     int b_k = t / (BN / VEC), b_col = t % (BN / VEC) * VEC;
     const T* from_b = B + b_k * N + col0 + b_col;
-    bool col_inside = col0 + b_col < N;
-    int b_left = K - b_k;
+    int cols_left = N - col0 - b_col, b_left = K - b_k;
     auto load_b = [&](int stage) {
         T* to = Bs + stage * B_SIZE + b_k * B_LINE + b_col;
         constexpr int STRIDE = THREADS * VEC / BN;
         UNROLLED(i, BK / STRIDE)
             copy<VEC>(to + i * STRIDE * B_LINE, from_b + i * STRIDE * N, B,
-                      col_inside && i * STRIDE < b_left);
+                      0 < cols_left && i * STRIDE < b_left);
         from_b += BK * N, b_left -= BK;
     };
 """
@@ -459,18 +458,28 @@ def check_copies(tile, line_a, vec_a):
                 raise ValueError(f"{at_once} threads cannot share lines of {line}")
 
 
-def outer_tile(warps_y, warps_x, tm=8, tn=8, bk=16, stages=3, blocks=2):
+def stages_for(wanted, size, blocks=1):
+    """As many stages of `size` bytes as wanted, or as `blocks` blocks an SM have room for."""
+    of_sm = attributes["MaxSharedMemoryPerMultiprocessor"] // blocks
+    room = min(attributes["MaxSharedMemoryPerBlockOptin"], of_sm - 1024)
+    return min(
+        wanted, max(room // size, 2)
+    )  # CUDA keeps 1,024 bytes of each block's
+
+
+BK, most = (16, 3) if capability >= 80 else (8, 2)
+note = "// BK 16: needs compute capability 8.0\n" if BK == 16 else ""
+
+
+def outer_tile(warps_y, warps_x, tm=8, tn=8, bk=BK, stages=most, blocks=2):
     """Constants of a rung whose threads compute tm x tn numbers each, 32 threads a warp."""
-    bm, bn = warps_y * 4 * tm, warps_x * 8 * tn
+    bm, bn, threads = warps_y * 4 * tm, warps_x * 8 * tn, 32 * warps_y * warps_x
+    size = 4 * bk * (bm + 4 + bn)
     tile = {"BM": bm, "BN": bn, "BK": bk, "TM": tm, "TN": tn, "WARPS_X": warps_x}
-    tile |= {"STAGES": stages, "STEP": 1, "STEPS": bk, "BLOCKS": blocks}
-    tile |= {"THREADS": 32 * warps_y * warps_x}
+    tile |= {"STAGES": stages_for(stages, size, blocks), "STEP": 1, "STEPS": bk}
+    tile |= {"BLOCKS": blocks, "THREADS": threads}
     check_copies(tile, bk, 1)
-    return tile | {"SHARED": 4 * stages * bk * (bm + 4 + bn)}
-
-
-BK, STAGES = (16, 3) if capability >= 80 else (8, 2)
-deep = {"bk": BK, "stages": STAGES}
+    return tile | {"SHARED": tile["STAGES"] * size}
 
 
 fixed = {"bring_a": bring_a_turned, "bring_b": bring_b, "fetch": fetch_fours}
@@ -478,19 +487,12 @@ in_order = fill(outer_product, order="n")
 snake = fill(outer_product, order="j % 2 ? TM - 1 - n : n")
 
 
-note = (
-    "// BK 16 and three stages: needs compute capability 8.0\n"
-    if STAGES == 3
-    else ""
-)
-
-
 def outer_source(loop, multiply=in_order, store=store_vectors, **others):
     pieces = fixed | others | {"loop": loop, "multiply": multiply, "store": store}
     return note + fill(outer_frame, **pieces)
 
 
-add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, bk=BK, stages=1))
+add_rung("warps", outer_source(loop_at_once), outer_tile(4, 2, stages=1))
 
 
 loop_ahead = """
@@ -507,18 +509,16 @@ loop_ahead = """
 """
 
 
-add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2, **deep))
+add_rung("copies ahead", outer_source(loop_ahead), outer_tile(4, 2))
 
 
 loop_two_ahead = """
     static_assert(STEPS % 2 == 0, "the two buffers take turns");
     UNROLLED(tile, STAGES - 1) { if (tile < tiles) load(tile); close_group(); }
     await_groups<STAGES - 2>();
-    use(0);
-    fetch(0, 0);
+    use(0); fetch(0, 0);
     #pragma unroll 1
     for (int tile = 0, stage = 0; tile < tiles; tile++) {
-        int last = stage ? stage - 1 : STAGES - 1;
         UNROLLED(k, STEPS) {
             if (k == STEPS - 1) {
                 await_groups<STAGES - 2>();
@@ -526,7 +526,7 @@ loop_two_ahead = """
                 if (tile + 1 < tiles) use(stage);
             }
             fetch((k + 1) % 2, (k + 1) % STEPS * STEP);
-            if (k == 0 && tile + STAGES - 1 < tiles) load(last);
+            if (k == 0 && tile + STAGES - 1 < tiles) load(stage ? stage - 1 : STAGES - 1);
             if (k == 0) close_group();
             multiply(k % 2, k);
         }
@@ -535,7 +535,7 @@ loop_two_ahead = """
 
 
 two_ahead = outer_source(loop_two_ahead)
-add_rung("registers ahead", two_ahead, outer_tile(4, 2, **deep))
+add_rung("registers ahead", two_ahead, outer_tile(4, 2))
 
 
 store_singles = """
@@ -548,9 +548,9 @@ store_singles = """
 
 final_source = outer_source(loop_two_ahead, snake, store_singles)
 singles = outer_source(loop_two_ahead, store=store_singles)
-add_rung("single stores", singles, outer_tile(4, 2, **deep))
-add_rung("snake", final_source, outer_tile(4, 2, **deep))
-add_rung("snake, small", final_source, outer_tile(2, 2, blocks=4, **deep))
+add_rung("single stores", singles, outer_tile(4, 2))
+add_rung("snake", final_source, outer_tile(4, 2))
+add_rung("snake, small", final_source, outer_tile(2, 2, blocks=4))
 
 
 turn_code = r"""
@@ -571,27 +571,25 @@ def turned(A, B):
     """A as an array of columns: (K, M)."""
     (M, K), At = A.shape, cp.empty(A.shape[::-1], A.dtype)
     turn((-(-K // 32), -(-M // 32)), (256,), (A, At, np.int32(M), np.int32(K)))
-    return At, ()
+    return At, B
 
 
 bring_a_straight = """
     int a_k = t / (BM / VEC), a_row = t % (BM / VEC) * VEC;
     const T* from_a = A + a_k * M + row0 + a_row;
-    bool row_inside = row0 + a_row < M;
-    int a_left = K - a_k;
+    int rows_left = M - row0 - a_row, a_left = K - a_k;
     auto load_a = [&](int stage) {
         T* to = As + stage * A_SIZE + a_k * A_LINE + a_row;
         constexpr int STRIDE = THREADS * VEC / BM;
         UNROLLED(i, BK / STRIDE)
             copy<VEC>(to + i * STRIDE * A_LINE, from_a + i * STRIDE * M, A,
-                      row_inside && i * STRIDE < a_left);
+                      0 < rows_left && i * STRIDE < a_left);
         from_a += BK * M, a_left -= BK;
     };
 """
-turned_source = outer_source(
-    loop_two_ahead, snake, store_singles, bring_a=bring_a_straight
-)
-turned_tile = outer_tile(2, 2, tm=16, **deep)
+turned_pieces = {"bring_a": bring_a_straight, "store": store_singles}
+turned_source = outer_source(loop_two_ahead, snake, **turned_pieces)
+turned_tile = outer_tile(4, 1, tm=8, tn=16, bk=8)
 add_rung("turned", turned_source, turned_tile, np.float32, turned)
 
 
@@ -609,7 +607,8 @@ __device__ void mma(double* sum, const double* a, const double* b) {
 mma_f64_small = r"""
 // The same as two products of (8, 4) and (4, 8).  needs compute capability 8.0
 __device__ void mma(double* sum, const double* a, const double* b) {
-    UNROLLED(half, 2)
+    #pragma unroll
+    for (int half = 0; half < 2; half++)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                      "{%0,%1}, {%2}, {%3}, {%0,%1};"
                      : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
@@ -654,7 +653,7 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
     @bring_a@
     @bring_b@
     auto load = [&](int stage) { load_a(stage); load_b(stage); };
-    T sum[ROWS][COLS][4] = {};
+    R sum[ROWS][COLS][4] = {};
     @fetch@
     @multiply@
     int tiles = (K + BK - 1) / BK;
@@ -670,8 +669,8 @@ constexpr int ROWS = BM / WARPS_Y / 16, COLS = BN / WARPS_X / 8;  // products of
 
 store_pair = r"""
 // Two neighbours of one row, of which `inside` lie in the matrix.
-__device__ void store(T* to, const T* pair, int inside) {
-    struct alignas(2 * sizeof(T)) Pair { T first, second; };
+__device__ void store(R* to, const R* pair, int inside) {
+    struct alignas(2 * sizeof(R)) Pair { R first, second; };
     if (VEC > 1 && (!EDGES || inside > 0)) *(Pair*)to = {pair[0], pair[1]};
     if (VEC == 1 && inside > 0) to[0] = pair[0];
     if (VEC == 1 && inside > 1) to[1] = pair[1];
@@ -679,18 +678,23 @@ __device__ void store(T* to, const T* pair, int inside) {
 """
 
 
-fetch_f64 = """
-    double a[2][ROWS][2], b[2][COLS][1];
+use_fragments = """
     const T *as, *bs;
     auto use = [&](int stage) {
         as = As + stage * A_SIZE + y * A_LINE + q;
         bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
     };
+"""
+fetch_f64 = """
+    T a[2][ROWS][2], b[2][COLS][1];
+    @use@
     auto fetch = [&](int buffer, int k) {
         UNROLLED(i, ROWS * 2) a[buffer][i / 2][i % 2] = as[i * 8 * A_LINE + k];
         UNROLLED(j, COLS) b[buffer][j][0] = bs[k * B_LINE + j * 8];
     };
 """
+
+
 multiply_f64 = """
     auto multiply = [&](int buffer, int step) {
         UNROLLED(i, ROWS)
@@ -703,60 +707,72 @@ multiply_f64 = """
 
 
 def tensor_tile(
-    bm, bn, bk, warps_y, warps_x, step, pads, stages=3, blocks=1, itemsize=4
+    bm, bn, bk, warps, step, pads, itemsize, parts=1, wanted=3, blocks=1
 ):
-    tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps_y, "WARPS_X": warps_x}
-    tile |= {"STAGES": stages, "STEP": step, "STEPS": bk // step, "BLOCKS": blocks}
-    tile |= {"PAD_A": pads[0], "PAD_B": pads[1], "THREADS": 32 * warps_y * warps_x}
+    """Constants of a rung on tensor cores; `warps` and `pads` are pairs, `step` is k at a time."""
+    tile = {"BM": bm, "BN": bn, "BK": bk, "WARPS_Y": warps[0], "WARPS_X": warps[1]}
+    size = (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
+    tile |= {
+        "STAGES": stages_for(wanted, size, blocks),
+        "STEP": step,
+        "BLOCKS": blocks,
+    }
+    tile |= {"STEPS": bk // parts // step, "PAD_A": pads[0], "PAD_B": pads[1]}
+    tile |= {"THREADS": 32 * warps[0] * warps[1]}
     check_copies(tile, bk, 16 // itemsize)
-    size = stages * (bm * (bk + pads[0]) + bk * (bn + pads[1])) * itemsize
-    return tile | {"SHARED": size}
+    return tile | {"SHARED": tile["STAGES"] * size}
 
 
 def tensor_source(
-    header,
-    mma,
-    fetch,
-    multiply,
-    loop=loop_two_ahead,
-    T="float",
-    more="",
-    unscale="",
+    mma, fetch, multiply, T, R, loop=loop_two_ahead, more="", unscale=""
 ):
-    pieces = {
-        "header": header,
-        "mma": mma + store_pair,
-        "fetch": fetch,
-        "loop": loop,
-    }
-    pieces |= {"multiply": multiply, "T": T, "more": more, "unscale": unscale}
+    pieces = {"header": f"typedef {T} T;\ntypedef {R} R;", "mma": mma + store_pair}
+    pieces |= {"fetch": fill(fetch, use=use_fragments), "multiply": multiply}
+    pieces |= {"loop": loop, "more": more, "T": "T", "R": "R", "unscale": unscale}
     return fill(tensor_frame, bring_a=bring_a_rows, bring_b=bring_b, **pieces)
 
 
 f64_pieces = mma_f64 if capability >= 90 else mma_f64_small, fetch_f64, multiply_f64
-doubles = "typedef double T;"
-plain = tensor_source(doubles, *f64_pieces, loop_ahead, T="double")
-small_f64 = tensor_tile(64, 64, 16, 2, 2, 4, (4, 4), blocks=3, itemsize=8)
-add_rung("float64, plain", plain, small_f64, np.float64)
-ahead = tensor_source(doubles, *f64_pieces, T="double")
-large_f64 = tensor_tile(128, 128, 16, 4, 2, 4, (4, 4), itemsize=8)
-add_rung("float64, ahead", ahead, large_f64, np.float64)
+plain = tensor_source(*f64_pieces, "double", "double", loop_ahead)
+ahead = tensor_source(*f64_pieces, "double", "double")
+small_f64 = tensor_tile(64, 64, 16, (2, 2), 4, (4, 4), 8, blocks=3)
+large_f64 = tensor_tile(128, 64, 16, (2, 2), 4, (4, 4), 8, blocks=2)
+has_f64 = capability >= 80
+if has_f64:
+    add_rung("float64, plain", plain, small_f64, np.float64)
+    add_rung("float64, ahead", ahead, large_f64, np.float64)
 
 
-split_f16 = r"""
-// x times a power of two = high + low, both float16, and what low has no room for.
-__device__ void split(float2 x, float scale, unsigned int& high, unsigned int& low) {
-    x.x *= scale, x.y *= scale;
-    __half2 h = __floats2half2_rn(x.x, x.y);
-    float2 back = __half22float2(h);
-    __half2 l = __floats2half2_rn(x.x - back.x, x.y - back.y);
-    high = *(unsigned int*)&h, low = *(unsigned int*)&l;
-}
+scale_code = r"""
 // The power of two that brings numbers of which the largest has these bits below 32768.
 __device__ float scale_for(unsigned int bits) {
     return __uint_as_float(min(max(268 - (int)(bits >> 23), 1), 253) << 23);
 }
 """
+
+
+pack_code = (
+    "#include <cuda_fp16.h>\n"
+    + scale_code
+    + r"""
+extern "C" __global__ void pack(const float* from, unsigned int* to, const unsigned int* largest,
+                                int rows, int cols, int K, int down) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, step = down ? cols : 1;
+    float scale = scale_for(*largest);
+    for (int y = blockIdx.y; y < rows && x < cols; y += gridDim.y) {
+        int pair = down ? y : x, k = 2 * pair, word = pair / 16 * 32 + pair % 16;
+        const float* first = from + (down ? x : y * K) + k * step;
+        float one = k < K ? first[0] * scale : 0;
+        float two = k + 1 < K ? first[step] * scale : 0;
+        __half2 high = __floats2half2_rn(one, two);
+        float2 kept = __half22float2(high);
+        __half2 low = __floats2half2_rn(one - kept.x, two - kept.y);
+        unsigned int* place = to + (down ? x : 2 * y * cols) + word * step;
+        place[0] = *(unsigned int*)&high, place[16 * step] = *(unsigned int*)&low;
+    }
+}"""
+)
+pack_kernel = cp.RawKernel(pack_code, "pack", options=("-std=c++17",))
 
 
 mma_f16 = r"""
@@ -785,78 +801,70 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 
 
 fetch_f16 = """
-    float2 a[2][ROWS][4], b[2][COLS][2];
-    const T *as, *bs;
-    auto use = [&](int stage) {
-        as = As + stage * A_SIZE + y * A_LINE + 2 * q;
-        bs = Bs + stage * B_SIZE + 2 * q * B_LINE + x + g;
-    };
+    T a[2][2][ROWS * 4], b[2][2][COLS * 2];  // [buffer][high or low]
+    @use@
     auto fetch = [&](int buffer, int k) {
-        UNROLLED(i, ROWS * 4)
-            a[buffer][i / 4][i % 4] =
-                *(const float2*)&as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 8 + k];
-        UNROLLED(j, COLS * 2) {
-            const T* two = bs + (k + j % 2 * 8) * B_LINE + j / 2 * 8;
-            b[buffer][j / 2][j % 2] = make_float2(two[0], two[B_LINE]);
-        }
+        UNROLLED(low, 2) UNROLLED(i, ROWS * 4)
+            a[buffer][low][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k + low * 16];
+        UNROLLED(low, 2) UNROLLED(j, COLS * 2)
+            b[buffer][low][j] = bs[(k + low * 16 + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
 
 
-split_all = r"""
-template <int COUNT, class Number>
-__device__ void split_all(const Number* x, float scale, unsigned int* high, unsigned int* low) {
-    UNROLLED(i, COUNT) split(x[i], scale, high[i], low[i]);
-}
-"""
 multiply_split = """
-    @setup@
-    unsigned int ah[ROWS][4], al[ROWS][4], bh[COLS][2], bl[COLS][2];
+    @sums@
     auto multiply = [&](int buffer, int step) {
-        split_all<ROWS * 4>(a[buffer][0], scale_a, ah[0], al[0]);
-        split_all<COLS * 2>(b[buffer][0], scale_b, bh[0], bl[0]);
         @products@
     };
 """
+f16_parts = {
+    "A_high": "a[buffer][0]",
+    "A_low": "a[buffer][1]",
+    "B_high": "b[buffer][0]",
+    "B_low": "b[buffer][1]",
+}
+
+
 for_all = "\n        UNROLLED(i, ROWS) UNROLLED(j, COLS) "
-
-
-one_product = for_all + "mma(sum[i][j], ah[i], bh[j], sum[i][j]);"
+one_product = (
+    for_all + "mma(sum[i][j], @A_high@ + 4 * i, @B_high@ + 2 * j, sum[i][j]);"
+)
 three_products = "".join(
-    for_all + f"mma(sum[i][j], {a}[i], {b}[j], sum[i][j]);"
-    for a, b in (("al", "bh"), ("ah", "bl"), ("ah", "bh"))
+    for_all + f"mma(sum[i][j], @{a}@ + 4 * i, @{b}@ + 2 * j, sum[i][j]);"
+    for a, b in (("A_low", "B_high"), ("A_high", "B_low"), ("A_high", "B_high"))
 )
 short_sums = (
-    for_all
-    + "mma(part[i][j], al[i], bh[j], step ? part[i][j] : zeros);"
-    + for_all
-    + "mma(part[i][j], ah[i], bl[j], part[i][j]);"
-    + for_all
-    + "mma(part[i][j], ah[i], bh[j], part[i][j]);"
+    three_products.replace("sum[", "part[").replace(
+        "part[i][j]);", "step ? part[i][j] : zeros);", 1
+    )
     + "\n        if (step == STEPS - 1)"
     + for_all
     + "UNROLLED(n, 4) sum[i][j][n] += part[i][j][n];"
 )
 
 
-scales = """const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);
-    const float zeros[4] = {};
-    float part[ROWS][COLS][4];"""
 unscale = (
-    for_all
-    + """UNROLLED(n, 4)
-        sum[i][j][n] = sum[i][j][n] * (1 / scale_a) * (1 / scale_b);"""
+    "const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);"
+    + for_all
+    + "UNROLLED(n, 4) sum[i][j][n] *= 1 / scale_a, sum[i][j][n] *= 1 / scale_b;"
 )
 
 
-def split_source(products):
-    header = "#include <cuda_fp16.h>\ntypedef float T;"
-    mma = split_f16 + split_all + (mma_f16 if capability >= 80 else mma_f16_small)
-    multiply = fill(multiply_split, setup=scales, products=products)
+def products_of(products, parts, setup=""):
+    """The piece `multiply`, and the second set of sums where the products need one."""
+    text, sums = products, "float part[ROWS][COLS][4], zeros[4] = {};"
+    for name, number in parts.items():
+        text = text.replace(f"@{name}@", number)
+    sums = sums if "part[i]" in text else ""
+    return fill(multiply_split, sums=sums + setup, products=text)
+
+
+def split_source(products, mma=mma_f16 if capability >= 80 else mma_f16_small):
+    multiply = products_of(products, f16_parts)
+    pieces = scale_code + mma, fetch_f16, multiply, "unsigned int", "float"
     more = ", const unsigned int* largest"
-    return tensor_source(
-        header, mma, fetch_f16, multiply, more=more, unscale=unscale
-    )
+    return tensor_source(*pieces, more=more, unscale=unscale)
 
 
 largest_code = r"""
@@ -869,7 +877,9 @@ extern "C" __global__ void largest(const float* A, const float* B, unsigned int*
                                    long long size_a, long long size_b) {
     unsigned int most[2] = {0, 0};
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    #pragma unroll 4
     for (long long n = i; n < size_a; n += all) most[0] = max(most[0], size_of(A[n]));
+    #pragma unroll 4
     for (long long n = i; n < size_b; n += all) most[1] = max(most[1], size_of(B[n]));
     for (int m = 0; m < 2; m++) {
         for (int bit = 16; bit > 0; bit /= 2)
@@ -877,32 +887,43 @@ extern "C" __global__ void largest(const float* A, const float* B, unsigned int*
         if (threadIdx.x % 32 == 0) atomicMax(&out[m], most[m]);
     }
 }"""
-largest = cp.RawKernel(largest_code, "largest")
+largest_kernel = cp.RawKernel(largest_code, "largest")
 
 
-def with_largest(A, B):
-    """The bits of the largest finite |A| and |B|, for the scales."""
-    out = cp.zeros(2, np.uint32)
+def packed(A, B):
+    """Both in words of two float16 numbers, (M, k) and (k, N), and the bits of their largest."""
+    (M, K), N = A.shape, B.shape[1]
+    bits, pairs = cp.zeros(2, np.uint32), -(-K // 32) * 16
     sizes = np.int64(A.size), np.int64(B.size)
-    largest((8 * n_sms,), (256,), (A, B, out, *sizes))
-    return A, (out,)
+    largest_kernel((8 * n_sms,), (256,), (A, B, bits, *sizes))
+    words = cp.empty((M, 2 * pairs), np.uint32), cp.empty((2 * pairs, N), np.uint32)
+    for down, (rows, cols) in enumerate(((M, pairs), (pairs, N))):
+        grid, from_to = (
+            (-(-cols // 256), min(rows, 65535)),
+            ((A, B)[down], words[down]),
+        )
+        sizes = np.int32(rows), np.int32(cols), np.int32(K), np.int32(down)
+        pack_kernel(grid, (256,), (*from_to, bits[down:], *sizes))
+    return *words, bits
 
 
-if capability >= 80:
-    split_tile = tensor_tile(128, 64, 32, 2, 2, 16, (8, 4), blocks=2)
-else:
-    split_tile = tensor_tile(128, 64, 32, 4, 2, 16, (8, 4), stages=2)
+wide_enough = (
+    attributes["MaxSharedMemoryPerBlockOptin"] >= 71680
+)  # for two stages of 128
+split_tile = tensor_tile(
+    128, 128 if wide_enough else 64, 32, (4, 2), 8, (4, 8), 4, parts=2
+)
 for name, products in (
     ("one float16 product", one_product),
     ("three, one sum", three_products),
     ("three, short sums", short_sums),
 ):
-    add_rung(name, split_source(products), split_tile, np.float32, with_largest)
+    add_rung(name, split_source(products), split_tile, np.float32, packed)
 
 
 split_tf32 = r"""
 // x = high + low, both TF32: float32 of which 10 bits of fraction count.  needs compute capability 8.0
-__device__ void split(float x, float, unsigned int& high, unsigned int& low) {
+__device__ void split(float x, unsigned int& high, unsigned int& low) {
     high = __float_as_uint(x) & 0xffffe000u;
     low = __float_as_uint(x - __uint_as_float(high));  // exact
 }
@@ -915,32 +936,29 @@ __device__ void mma(float* sum, const unsigned int* a, const unsigned int* b, co
 }
 """
 fetch_tf32 = """
-    float a[2][ROWS][4], b[2][COLS][2];
-    const T *as, *bs;
-    auto use = [&](int stage) {
-        as = As + stage * A_SIZE + y * A_LINE + q;
-        bs = Bs + stage * B_SIZE + q * B_LINE + x + g;
-    };
+    T a[2][ROWS * 4], b[2][COLS * 2];
+    @use@
     auto fetch = [&](int buffer, int k) {
         UNROLLED(i, ROWS * 4)
-            a[buffer][i / 4][i % 4] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
-        UNROLLED(j, COLS * 2)
-            b[buffer][j / 2][j % 2] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
+            a[buffer][i] = as[(i / 4 * 2 + i % 2) * 8 * A_LINE + i % 4 / 2 * 4 + k];
+        UNROLLED(j, COLS * 2) b[buffer][j] = bs[(k + j % 2 * 4) * B_LINE + j / 2 * 8];
     };
 """
 
 
+split_here = """
+    unsigned int ah[ROWS * 4], al[ROWS * 4], bh[COLS * 2], bl[COLS * 2];"""
+split_first = """UNROLLED(i, ROWS * 4) split(a[buffer][i], ah[i], al[i]);
+        UNROLLED(j, COLS * 2) split(b[buffer][j], bh[j], bl[j]);"""
+tf32_parts = {"A_high": "ah", "A_low": "al", "B_high": "bh", "B_low": "bl"}
+
+
 def tf32_source(products):
-    setup = scales.replace("scale_for(largest[0])", "1").replace(
-        "scale_for(largest[1])", "1"
-    )
-    multiply = fill(multiply_split, setup=setup, products=products)
-    return tensor_source(
-        "typedef float T;", split_tf32 + split_all, fetch_tf32, multiply
-    )
+    multiply = products_of(split_first + products, tf32_parts, split_here)
+    return tensor_source(split_tf32, fetch_tf32, multiply, "float", "float")
 
 
-tf32_tile = tensor_tile(128, 128, 32, 4, 2, 8, (4, 8))
+tf32_tile = tensor_tile(128, 128, 32, (4, 2), 8, (4, 8), 4)
 if capability >= 80:
     add_rung("TF32, one product", tf32_source(one_product), tf32_tile)
     add_rung("TF32, three, one sum", tf32_source(three_products), tf32_tile)
