@@ -4,6 +4,7 @@
 notebooks; here is only what they all share.
 """
 
+import multiprocessing
 import sys
 
 from helpers import standin
@@ -15,6 +16,7 @@ from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits, mnist  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
+from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import can_xray, xray  # noqa: E402
@@ -34,6 +36,7 @@ __all__ = [
     "format_rate",
     "format_seconds",
     "headline",
+    "launch",
     "logical_devices",
     "measure",
     "mnist",
@@ -48,5 +51,8 @@ __all__ = [
     "xray",
 ]
 
-if sys.argv[:1] != ["-m"]:  # `python -m helpers.press.record` prints its own lines only
-    print(description())
+# A program of the book, as `python -m helpers.press.record` (or `python -m mpi4py -m` and a program
+# of the book), prints its own lines only; what the reader's process starts prints none of its own.
+if sys.argv[0] != "-m" and not sys.argv[0].startswith("helpers."):
+    if multiprocessing.parent_process() is None:
+        print(description())

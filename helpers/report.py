@@ -11,7 +11,7 @@ from helpers import device
 from helpers.display import emit
 
 MIME = "application/vnd.from-kernel-to-network.headline+json"
-NAME = r"[a-z][a-z0-9]*\.[a-z0-9_]+"
+NAME = r"[a-z][a-z0-9]*\.[a-z][A-Za-z0-9_]*"
 
 
 def headline(name, value, unit, *, against=None, label=None):

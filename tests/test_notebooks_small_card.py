@@ -2,8 +2,8 @@
 
 The card is the stand-in's, no larger than a T4 and with little of everything; once it has no
 grid-wide barriers either, and once it is a newer one, made for games, with all of today's
-instructions but less shared memory than one made for computing. Run are the chapters and drafts
-that ask for what may be lacking: memory, shared memory, grid-wide barriers. The number of
+instructions but less shared memory than one made for computing. Run are the chapters that
+ask for what may be lacking: memory, shared memory, grid-wide barriers. The number of
 multiprocessors and the like are only numbers to the others, and smaller still on the card that the
 stand-in is without being told.
 """
@@ -33,7 +33,7 @@ def run(path, card):
 def chapters(pattern):
     found = [
         path
-        for path in notebook.paths((notebook.NOTEBOOKS, notebook.BOOK / "drafts"))
+        for path in notebook.paths()
         if any(pattern.search(cell.source) for cell in notebook.code_cells(notebook.read(path)))
     ]
     assert found, f"no chapter has {pattern.pattern}"

@@ -1,4 +1,4 @@
-"""Generated from drafts/15_matmul_fast.ipynb by `python -m helpers.press.export`: do not edit."""
+"""Generated from notebooks/15_matmul_fast.ipynb by `python -m helpers.press.export`: do not edit."""
 # ruff: noqa
 # fmt: off
 

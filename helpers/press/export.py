@@ -12,10 +12,9 @@ from pathlib import Path
 from helpers.press import notebook
 
 FOLDER = notebook.BOOK / "helpers" / "chapters"
-SOURCES = notebook.NOTEBOOKS, notebook.BOOK / "drafts"  # one draft may build on another
 COMMAND = "`python -m helpers.press.export`"
 HEADER = '''\
-"""Generated from {folder}/{name} by {command}: do not edit."""
+"""Generated from notebooks/{name} by {command}: do not edit."""
 # ruff: noqa
 # fmt: off
 
@@ -23,17 +22,16 @@ HEADER = '''\
 
 
 def modules(notebooks=()):
-    """Return {file name: source} for the `notebooks` (default: all, and all drafts) that have cells
-    to export.
+    """Return {file name: source} for the `notebooks` (default: all) that have cells to export.
 
     The file of 50_cnn_mnist.ipynb is cnn_mnist.py. SyntaxError when a cell is not plain Python.
     """
     found = {}
-    for path in notebook.paths(notebooks or SOURCES):
+    for path in notebook.paths(notebooks):
         cells = notebook.code_cells(notebook.read(path))
         sources = [cell.source.strip("\n") for cell in cells if "export" in notebook.tags(cell)]
         if sources:
-            text = HEADER.format(folder=path.parent.name, name=path.name, command=COMMAND)
+            text = HEADER.format(name=path.name, command=COMMAND)
             text += "\n\n\n".join(sources) + "\n"
             ast.parse(text, path.name)
             found[path.stem.partition("_")[2] + ".py"] = text

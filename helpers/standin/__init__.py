@@ -48,6 +48,11 @@ NOT_COVERED = {
 }
 
 
+class ModuleNotCovered(NotImplementedError, ModuleNotFoundError):
+    """A module that CuPy has and the stand-in has not: a library that tries whether it is there
+    (Dask with cupyx.scipy) goes on without it."""
+
+
 class _Finder:
     """Serve the stand-in's packages; NotImplementedError for those that CuPy alone has."""
 
@@ -56,7 +61,7 @@ class _Finder:
             return None
         found = PathFinder.find_spec(name, path if "." in name else [str(PACKAGES)])
         if found is None and name in _public("modules"):
-            raise not_covered(name)
+            raise ModuleNotCovered(*not_covered(name).args)
         return found
 
 

@@ -292,6 +292,10 @@ def test_modules_that_cupy_alone_has_are_named_by_the_error(name):
         exec(f"import {name}")
     with pytest.raises(NotImplementedError, match=f"^{missing} is not covered"):
         exec(f"from {parent} import {child}")
+    with pytest.raises(
+        ModuleNotFoundError
+    ):  # as libraries expect that only look whether it is there
+        exec(f"import {name}")
     with pytest.raises(ModuleNotFoundError):
         exec("import cupyx.scippy")
 

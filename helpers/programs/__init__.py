@@ -1,0 +1,1 @@
+"""Programs that a chapter runs outside its notebook, and shows in full: `python -m` starts them."""
