@@ -62,6 +62,14 @@ def test_figures_have_numbers_in_order_and_their_text_as_caption(site, chapter):
     assert [" ".join(c.split()) for c in captions] == [" ".join(w.split()) for w in wanted]
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_formula_is_left_as_text(site, chapter):
+    texts = page(site, chapter).select("article p, article li, article td")
+    plain = [text.find_all(string=re.compile(r"\$")) for text in texts]
+    shown = {s for found in plain for s in found if not s.find_parent(class_="math")}
+    assert [s for s in shown if s.find_parent(["code", "pre"]) is None] == []
+
+
 def test_a_figure_is_enlarged_by_a_tap_and_put_back_by_another(reader):
     options = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
     visit = reader(**options).open(f"{CHAPTERS[0]}.html")
