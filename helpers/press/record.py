@@ -97,6 +97,7 @@ def sanitize(path):
     command = [tool, "--tool", "memcheck", "--error-exitcode", str(MEMORY_ERRORS)]
     # Some chapters show launches that CUDA refuses, on purpose; here only memory matters.
     command += ["--report-api-errors", "no"]
+    command += ["--target-processes", "application-only"]  # not what a chapter starts
     command += [sys.executable, "-m", "helpers.press.record", "--run-only", str(path.resolve())]
     process = subprocess.Popen(
         command,
@@ -135,7 +136,7 @@ def run_only(path):
 
     Hidden cells are left out: they assert on results and times at full size.
     """
-    os.environ["MPLBACKEND"] = "agg"
+    os.environ |= execute.environment() | {"MPLBACKEND": "agg"}
     from IPython.core.interactiveshell import InteractiveShell
 
     book = notebook.read(path)
