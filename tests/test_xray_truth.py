@@ -176,11 +176,12 @@ def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):
     assert ["", "stride 4", "1,234 / 5,678", "", "", "", "", ""] in rows
     assert ["", "product by tiles, unrolled", "", "", "", "4,000 ≠ 3,000", "", ""] in rows
     assert "*product by tiles, unrolled*: the compiler unrolls" in text
-    assert "The largest difference is 25.0%: product by tiles, unrolled" in text
+    assert "The largest difference is 25.0% of the larger number: product by tiles" in text
     assert "Of 2 races planted there the x-ray finds 2 and racecheck 1." in text
     assert "They differ on: sum without the second barrier." in text
     assert "1 chapters with 7 kernels. It reports chapter 45 (it times its persistent" in text
-    assert "Through racecheck went 3 chapters. It reports chapter 47 (its kernel hands" in text
+    assert "Not to the end, and so not counted: 20." in text
+    assert "To the end through racecheck went 3 chapters. It reports chapter 47 (its" in text
     assert "L1" not in text
     stride = all_of_it["cases"]["stride 4"]
     stride["x-ray"] |= {"L1 load passes": 9_900, "global store requests": 100}

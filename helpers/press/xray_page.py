@@ -106,7 +106,7 @@ def _truth() -> list[str]:
     parts += [f"*{name}*: {why or 'not explained'}." for name, why in differing.items()]
     if differing:
         share, where = (stored["worst difference"][k] for k in ("share", "where"))
-        parts.append(f"The largest difference is {share:.1%}: {where}.")
+        parts.append(f"The largest difference is {share:.1%} of the larger number: {where}.")
     parts += _l1(counted)
     return [*parts, *_races(cases, made), *_chapters(stored.get("chapters", {}))]
 
@@ -148,7 +148,7 @@ def _chapters(chapters: dict) -> list[str]:
     parts = []
     for kind, said, words in (
         ("x-ray", "races", "X-rayed whole, at their small sizes: {n} chapters with {k} kernels"),
-        ("racecheck", "reports", "Through racecheck went {n} chapters"),
+        ("racecheck", "reports", "To the end through racecheck went {n} chapters"),
     ):
         found = {
             stem: c[kind] for stem, c in sorted(chapters.items()) if c.get(kind, {}).get("done")
@@ -161,7 +161,15 @@ def _chapters(chapters: dict) -> list[str]:
             for stem, c in found.items()
             if c[said]
         ]
-        parts.append(f"{text}. It reports {'; '.join(told) or 'none of them'}.")
+        text = f"{text}. It reports {'; '.join(told) or 'none of them'}."
+        cut = [
+            stem.partition("_")[0]
+            for stem, c in sorted(chapters.items())
+            if kind in c and not c[kind]["done"]
+        ]
+        if cut:
+            text += f" Not to the end, and so not counted: {', '.join(cut)}."
+        parts.append(text)
     return parts
 
 
