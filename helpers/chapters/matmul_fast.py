@@ -64,6 +64,7 @@ rungs = {}  # name -> Rung
 
 def add_rung(name, source, tile, *more):
     rungs[name] = Rung(source, {"BLOCKS": 1} | tile, *more)
+    compiled.cache_clear()
 
 
 @functools.cache
@@ -136,7 +137,7 @@ def draw(M, K, N, dtype=np.float32, seed=15):
     return cp.asarray(A.astype(dtype)), cp.asarray(B.astype(dtype))
 
 
-SHAPES = (67, 43, 135), (64, 32, 128), (130, 36, 20), (1, 1, 1)
+SHAPES = (1, 1, 1), (67, 43, 135), (64, 32, 128), (130, 36, 20)
 
 
 def agrees(name, limit=1e-6, shapes=SHAPES):
