@@ -136,6 +136,7 @@ def run_only(path):
     Hidden cells are left out: they assert on results and times at full size.
     """
     os.environ["MPLBACKEND"] = "agg"
+    os.environ.update(execute.environment())  # for what the cells start: the folder changes below
     from IPython.core.interactiveshell import InteractiveShell
 
     book = notebook.read(path)
