@@ -226,6 +226,22 @@ def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     assert status() == record.CELL_FAILED
 
 
+def test_run_only_gives_these_helpers_to_what_the_cells_start(path):
+    """Also where PYTHONPATH is relative: the chapter runs in its own folder."""
+    book = notebook.read(path)
+    cell = samples.cell_with(book, "print(twice")
+    cell.source = (
+        "import subprocess, sys\n"
+        "find = 'import helpers; print(helpers.__file__)'\n"
+        "found = subprocess.run([sys.executable, '-c', find], capture_output=True, text=True)\n"
+        f"assert {str(notebook.BOOK / 'helpers')!r} in found.stdout"
+    )
+    notebook.write(book, path)
+    command = [sys.executable, "-m", "helpers.press.record", "--run-only", str(path)]
+    done = subprocess.run(command, cwd=notebook.BOOK, env=os.environ | {"PYTHONPATH": "."})
+    assert done.returncode == 0
+
+
 def test_one_failure_does_not_stop_the_others(tmp_path, monkeypatch, capsys):
     paths = [tmp_path / f"{number}_sample.ipynb" for number in (97, 98)]
     for path in paths:

@@ -136,6 +136,7 @@ def run_only(path):
 
     Hidden cells are left out: they assert on results and times at full size.
     """
+    # For what the cells start, too: the folder changes below.
     os.environ |= execute.environment() | {"MPLBACKEND": "agg"}
     from IPython.core.interactiveshell import InteractiveShell
 
