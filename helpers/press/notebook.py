@@ -51,7 +51,8 @@ METADATA = {
         "pygments_lexer": "ipython3",
     },
 }
-TAGS = {"export", "hide-input", "nbval-ignore-output", "remove-cell", "solution"}
+# remove-stderr: what a library warns of stays in the notebook, and is not on the page.
+TAGS = {"export", "hide-input", "nbval-ignore-output", "remove-cell", "remove-stderr", "solution"}
 HEADINGS = (
     "When the GPU loses",
     "What the original measured",
