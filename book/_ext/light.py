@@ -1,7 +1,7 @@
 """Pages that are quick to load: what a page does not need is not in it.
 
 - of the theme's icons, thousands in a script, a font and rules, the dozen that are used are left;
-- MathJax is one file without its menu, on pages with formulas alone;
+- MathJax is one file without its menu, on pages with formulas alone, and nothing waits for it;
 - scripts of the search stay on the page of the search, and others do not hold up the text;
 - pictures have their sizes, so that the text below them does not move, wait until they are near,
   and come as WebP without loss where that is smaller: the same pixels, a fifth fewer bytes.
