@@ -1,6 +1,7 @@
 """The results of every GPU: the files' form, how they are made, and how two are compared."""
 
 import json
+import re
 import os
 
 import nbformat
@@ -77,7 +78,8 @@ def test_a_second_run_agrees_or_the_headline_says_why_not(path):
         for name, unit, *_, ratio in rows
         if ratio and unit != "relative error" and not 0.95 <= ratio <= 1.05
     ]
-    assert [name for name in apart if "the host" not in against[name]] == UNEXPLAINED
+    host = re.compile("the host|from Python")  # what Python asks for takes the host's time
+    assert [name for name in apart if not host.search(against[name])] == UNEXPLAINED
 
 
 def test_there_is_a_file():
