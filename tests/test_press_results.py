@@ -1,8 +1,8 @@
 """The results of every GPU: the files' form, how they are made, and how two are compared."""
 
 import json
-import re
 import os
+import re
 
 import nbformat
 import numpy as np
