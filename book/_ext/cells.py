@@ -20,7 +20,7 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 WORDS = Path(__file__).parents[1] / "generated" / "headlines.json"
-HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z0-9_]+) = \S+ .*$", re.S)
+HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z]\w+) = \S+ .*$", re.S)
 QUESTION = re.compile(r"\bPredict\b|\bbefore you (?:look|run)\b|\bGuess, then run\b", re.I)
 LONG = 8  # lines of code about a table, from which it is folded
 FIRST_RUN = (

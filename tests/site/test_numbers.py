@@ -51,7 +51,10 @@ def prose(name):
         cells = [c for c in notebook(name)["cells"] if c["cell_type"] == "markdown"]
         text = "\n\n".join("".join(c["source"]) for c in cells)
     else:
-        text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+        path = ROOT / f"{name}.md"
+        text = path.read_text(encoding="utf-8")
+        for included in re.findall(r"```\{include\} (\S+)", text):
+            text += (path.parent / included).read_text(encoding="utf-8")
     for markup in (r"(?s)```.*?```", r"`[^`]*`", r"!?\[[^\]]*\]\([^)]*\)", r"(?m)^#+ .*$"):
         text = re.sub(markup, " ", text)
     return text
