@@ -202,11 +202,14 @@ RACECHECK = [
 ]
 
 
-def chapter_watched(book: Path, tool: list[str], choice: str) -> str:
+def chapter_watched(book: Path, tool: list[str], choice: str, gpu: int = 0) -> str:
     """What is printed when a chapter runs at its small sizes, within the time that is left."""
-    return watched(
-        tool, ["--chapter", str(book)], left() - 5, HELPERS_SIZES="cpu", CUPY_STANDIN=choice
-    )
+    environment = {
+        "HELPERS_SIZES": "cpu",
+        "CUPY_STANDIN": choice,
+        "CUDA_VISIBLE_DEVICES": str(gpu),
+    }
+    return watched(tool, ["--chapter", str(book)], left() - 5, **environment)
 
 
 def all_watched(tool: list[str], seconds: float) -> str:
@@ -415,8 +418,9 @@ def main(target: str) -> None:
             results.case(names[number], racecheck=reports.get(number, [])[:3])
     say("racecheck on", len(launched), "cases:", len(reports), "with reports")
     results.save()
-    for book in books:
-        task = pool.submit(chapter_watched, book, RACECHECK, "never")
+    n_gpus = cp.cuda.runtime.getDeviceCount()
+    for number, book in enumerate(books):
+        task = pool.submit(chapter_watched, book, RACECHECK, "never", number % n_gpus)
         tasks[task] = book.stem, "racecheck"
     for task in as_completed(tasks):
         stem, kind = tasks[task]
