@@ -96,6 +96,8 @@ def crossover(sizes, curves, *, baseline, xlabel, ylabel="time (µs)", by_turns=
 
 def _verdict(name, baseline, sizes, won, lost, by_turns):
     """Say in words from which size on `name` is faster, and by turns also where it never is."""
+    if by_turns and lost == sizes[-1]:
+        return f"{name} is faster than {baseline} in no round at the largest size, {lost:,}"
     rounds = " in every round" if by_turns else ""
     if won is not None:
         text = f"{name} is faster than {baseline}{rounds} from {won:,} on"

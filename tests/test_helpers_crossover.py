@@ -108,6 +108,7 @@ def test_by_medians_the_range_is_two_neighbours():
             "GPU is not faster than NumPy in every round at the largest size, 4,096; "
             "in no round at 8",
         ),
+        ((0, 1, 3, 0), "GPU is faster than NumPy in no round at the largest size, 4,096"),
     ],
 )
 def test_crossover_says_the_range(order, verdict, capsys):
