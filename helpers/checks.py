@@ -247,10 +247,10 @@ def _compare_all(result, expected, kind, hint, rtol, atol):
     wanted = expected if several else (expected,)
     if len(results) != len(wanted):
         return f"it returned {len(results)} result(s), expected {len(wanted)}"
-    for got, want in zip(results, wanted, strict=True):
+    for number, (got, want) in enumerate(zip(results, wanted, strict=True), 1):
         complaint = _compare(got, np.asarray(want), kind, hint, rtol, atol)
         if complaint:
-            return complaint
+            return f"result {number} of {len(wanted)}: {complaint}" if several else complaint
     return None
 
 

@@ -65,6 +65,13 @@ def test_several_results_and_scalars(capsys):
         capsys,
         says=["1 result(s), expected 2"],
     )
+    fails(
+        lambda x, k: (x * k, x.sum() + 1),
+        lambda x, k: (x * k, x.sum()),
+        case,
+        capsys,
+        says=["result 2 of 2: the value is"],
+    )
 
 
 def test_an_output_argument(capsys):
