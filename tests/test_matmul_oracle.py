@@ -64,6 +64,21 @@ def test_every_rung_at_every_shape(name):
 
 
 @pytest.mark.parametrize("name", chapter.rungs)
+def test_the_judge_meets_every_form_of_a_kernel(name, monkeypatch):
+    """Tiles that are full or not, rows of whole 16 bytes or not: each is compiled for itself."""
+    forms = set()
+
+    def compiled(name, edges, vec):
+        forms.add((edges, vec))
+        return lambda *launch, **options: None
+
+    monkeypatch.setattr(chapter, "compiled", compiled)
+    assert not chapter.agrees(name)  # nothing has been computed
+    wide = 16 // np.dtype(chapter.rungs[name].dtype).itemsize
+    assert forms >= {(False, wide), (True, wide), (True, 1)}
+
+
+@pytest.mark.parametrize("name", chapter.rungs)
 def test_strided_and_misaligned_arguments(name):
     A, B = draw(name, 68, 36, 44)
     turned = cp.asarray(np.ascontiguousarray(A.T)).T

@@ -77,15 +77,20 @@ PLAIN = "#pragma unroll 1\n"
 N = 128  # of the products
 
 
-def product(x, y, block=(16, 16), real="float"):
-    body = f"""const int n = {N};
+def product(x, y, block=(16, 16), real="float", line=N):
+    """Of two N x N matrices whose rows begin ``line`` elements apart.
+
+    A power of two brings a column into one bank, an odd number deals it out to all: there a rule
+    for passes that goes by lines of 128 bytes and one that goes by banks give different counts.
+    """
+    body = f"""const int n = {N}, line = {line};
 int {x} = blockIdx.x * blockDim.x + threadIdx.x, {y} = blockIdx.y * blockDim.y + threadIdx.y;
 {real} sum = 0;
 #pragma unroll 1
-for (int k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + col];
-c[row * n + col] = sum;"""
+for (int k = 0; k < n; k++) sum += a[row * line + k] * b[k * line + col];
+c[row * line + col] = sum;"""
     parameters = f"const {real} *a, const {real} *b, {real} *c"
-    return Case(body, (N // block[0], N // block[1]), block, (N * N,) * 3, parameters)
+    return Case(body, (N // block[0], N // block[1]), block, (N * line,) * 3, parameters)
 
 
 def tiled(
@@ -184,6 +189,10 @@ CASES = {
     "product, blocks of (32, 8)": product("col", "row", (32, 8)),
     "product, float64": product("col", "row", real="double"),
     "product, float64, x the row": product("row", "col", real="double"),
+    "product, odd rows": product("col", "row", line=N + 1),
+    "product, odd rows, x the row": product("row", "col", line=N + 1),
+    "product, odd rows, float64": product("col", "row", real="double", line=N + 1),
+    "product, odd rows, float64, x the row": product("row", "col", real="double", line=N + 1),
     "product by tiles": tiled(),
     "product by padded tiles": tiled(pad=1),
     "product by tiles, float64": tiled(real="double"),

@@ -54,8 +54,12 @@ METRICS = {
     "shared load passes": (f"{_PASSES}_mem_shared_op_ld.sum",),
     "shared store passes": (f"{_PASSES}_mem_shared_op_st.sum",),
 }
-# Of all kinds of access together: what global loads take beside what everything else does.
-L1 = f"{_PASSES}.sum"
+# Counted besides. Of L1's data: the passes of all kinds of access together, for none tells those of
+# global loads alone. Of L1's tags, where it looks up lines: those of global loads.
+BESIDES = {
+    "all passes": (f"{_PASSES}.sum",),
+    "global load tag passes": ("l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum",),
+}
 
 
 def left() -> float:
@@ -110,7 +114,7 @@ def counters(text: str) -> dict[int, dict[str, int]]:
     for number, metrics in values.items():
         counts[number] = {
             name: round(sum(metrics[m] for m in wanted))
-            for name, wanted in (*METRICS.items(), ("all passes", (L1,)))
+            for name, wanted in (METRICS | BESIDES).items()
             if all(m in metrics for m in wanted)
         }
     return counts
@@ -185,7 +189,7 @@ def ncu(metrics: list[str]) -> list[str]:
 
 def profiled() -> str:
     """What ncu prints for all cases; a metric that it does not know is left out."""
-    metrics = [*(m for several in METRICS.values() for m in several), L1]
+    metrics = [m for several in (METRICS | BESIDES).values() for m in several]
     for _ in range(3):
         text = all_watched(ncu(metrics), min(75, left() - 40))
         unknown = [m for m in metrics if re.search(rf"(?i)(?:find|unknown).*{re.escape(m)}", text)]

@@ -137,7 +137,7 @@ def draw(M, K, N, dtype=np.float32, seed=15):
     return cp.asarray(A.astype(dtype)), cp.asarray(B.astype(dtype))
 
 
-SHAPES = (1, 1, 1), (67, 43, 135), (64, 32, 128), (130, 36, 20)
+SHAPES = (1, 1, 1), (67, 43, 135), (64, 32, 128), (128, 32, 128), (130, 36, 20)
 
 
 def agrees(name, limit=1e-6, shapes=SHAPES):
