@@ -51,8 +51,7 @@ METADATA = {
         "pygments_lexer": "ipython3",
     },
 }
-# remove-stderr: what a library warns of stays in the notebook, and is not on the page.
-TAGS = {"export", "hide-input", "nbval-ignore-output", "remove-cell", "remove-stderr", "solution"}
+TAGS = {"export", "hide-input", "nbval-ignore-output", "remove-cell", "solution"}
 HEADINGS = (
     "When the GPU loses",
     "What the original measured",
