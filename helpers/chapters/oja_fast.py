@@ -203,7 +203,7 @@ def verdict(new, old):
     word = f"undecided, faster in {(ratio < 1).sum()} of {len(ratio)} rounds"
     if (ratio < 1).all() or (ratio > 1).all():
         word = f"{'faster' if ratio[0] < 1 else 'slower'} in every round"
-    return f"{word}: {ratio.min():.2f} to {ratio.max():.2f} of the time"
+    return f"{word}: {ratio.min():.3f} to {ratio.max():.3f} of the time"
 
 
 def clock_and_node():
