@@ -34,6 +34,27 @@ def run_source(W, win, u, eta):
     return x
 
 
+from helpers import measure, pick
+
+
+def time_in_graph(launch):
+    """Seconds for one of many launches that the device finds in its own queue."""
+    launch()  # compiled now
+    count = pick(gpu=100, cpu=3)
+    stream = cp.cuda.Stream(non_blocking=True)
+    cp.cuda.Device().synchronize()
+    with stream:
+        stream.begin_capture()
+        for _ in range(count):
+            launch()
+        graph = stream.end_capture()
+    return measure(graph.launch).median / count
+
+
+nothing = cp.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
+shrink = cp.ElementwiseKernel("", "float64 w", "w *= 0.999", "shrink")
+
+
 row_code = r"""
 // One warp learns the row w from the state x and returns the product of the new row with x.
 __device__ double learn_and_multiply(double* __restrict__ w,
@@ -99,6 +120,17 @@ def step(W, x, x_next, win, u, t, eta, kernel=one_pass):
     kernel((-(-n * 32 // threads),), (threads,), (W, x, x_next, win, u, *numbers))
 
 
+busy = cp.RawKernel(
+    r"""
+    extern "C" __global__ void busy(long long cycles) {
+        long long start = clock64();
+        while (clock64() - start < cycles) {}
+    }""",
+    "busy",
+)
+cycles = np.int64(pick(gpu=1_000_000, cpu=100))
+
+
 def record_steps(n, eta, portion, kernel=one_pass):
     held = [cp.zeros(shape) for shape in ((n, n), n, n, n, portion)]
     W, x, x_next, win, u = held
@@ -146,3 +178,36 @@ loads_first = fill(load_first, add_up=add_up, **eight)
 allowed_more = "__launch_bounds__(256, 2)"
 eight_code = fill(one_pass_code, bounds=allowed_more, fade=oja_fade)
 eight_pass = cp.RawKernel(loads_first + eight_code, "one_pass")
+
+
+def in_rounds(make_jobs):
+    """Seconds of a step, {name: one for each round}; make_jobs() gives {name: (job, steps)}."""
+    kept, took = [], {}
+    for _ in range(pick(gpu=5, cpu=2)):
+        kept.append(make_jobs())  # with arrays of their own, which live to the end
+        for name, (job, steps) in kept[-1].items():
+            t = measure(job, n_repeat=1, min_seconds=0.01)
+            took.setdefault(name, []).append(t.median / steps)
+    return {name: np.array(seconds) for name, seconds in took.items()}
+
+
+def spread(seconds):
+    """Microseconds in words: the median of the rounds, and the smallest and the largest."""
+    middle, low, high = (1e6 * f(seconds) for f in (np.median, np.min, np.max))
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def verdict(new, old):
+    """Was `new` faster than `old` in every round, slower in every round, or neither?"""
+    ratio = new / old
+    word = f"undecided, faster in {(ratio < 1).sum()} of {len(ratio)} rounds"
+    if (ratio < 1).all() or (ratio > 1).all():
+        word = f"{'faster' if ratio[0] < 1 else 'slower'} in every round"
+    return f"{word}: {ratio.min():.3f} to {ratio.max():.3f} of the time"
+
+
+def clock_and_node():
+    """The clock of an SM in MHz, from a kernel that waits for cycles; seconds of an empty node."""
+    t = measure(lambda: busy((1,), (32,), (cycles,)), min_seconds=0.01)
+    node = time_in_graph(lambda: nothing((1,), (32,), ()))
+    return cycles / t.median / 1e6, node
