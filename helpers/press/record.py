@@ -144,11 +144,10 @@ def _told(text):
     lines = text.splitlines()
     complaint = re.compile(r"========= (?!COMPUTE-SANITIZER|ERROR SUMMARY)\S")
     cells = [k for k, line in enumerate(lines) if re.fullmatch(r"code cell \d+ of \d+", line)]
-    last = cells[-1] if cells else max(0, len(lines) - 40)
     first = next((k for k, line in enumerate(lines) if complaint.match(line)), None)
     parts = [] if first is None else [execute.plain("\n".join(lines[first : first + 20])), "..."]
-    failed = [line for line in lines[last:] if re.match(r"code cell \d+ failed", line)]
-    parts += [execute.plain("\n".join(lines[last:])), *failed]
+    last = lines[cells[-1] if cells else -40 :]
+    parts.append(execute.plain("\n".join(line for line in last if not line.startswith("====="))))
     return "\n".join(parts)
 
 
