@@ -11,7 +11,7 @@ from helpers import standin
 
 standin.install()  # before anything imports cupy
 
-from helpers.checks import check  # noqa: E402
+from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits, mnist  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
@@ -36,6 +36,7 @@ __all__ = [
     "format_rate",
     "format_seconds",
     "headline",
+    "judge",
     "launch",
     "logical_devices",
     "measure",

@@ -5,6 +5,7 @@ kernels of the first case are x-rayed for races (see xray/), where there is g++.
 case is run once more, since a race seldom gives the same answer twice.
 """
 
+import functools
 import itertools
 import re
 
@@ -114,6 +115,23 @@ def _race(launches):
         return None
     name, race = found
     return f"the values are right, but by luck: kernel '{name}' has {race}"
+
+
+def judge(look):
+    """Wrap look(answer), which says in a line what an exercise's answer is worth.
+
+    Where the answer raises an error (or does not compile, or does not end on the stand-in), the
+    line says so: "wrong: CompileException: …". For exercises that `check` does not fit.
+    """
+
+    @functools.wraps(look)
+    def told(answer):
+        said, complaint = _run(look, [answer])
+        if complaint is None or complaint == NOT_DONE:
+            return complaint or said
+        return f"wrong: {complaint}"
+
+    return told
 
 
 class Verdict(int):

@@ -27,9 +27,14 @@ def launch(ranks, module, *arguments, mpi=False, seconds=120):
     program should flush what it prints, and write a line at once. The first process that fails
     ends all: RuntimeError with its last lines. TimeoutError when they are not done within
     `seconds`. Nothing that was started is left running in any case.
+
+    With HELPERS_LAUNCH=no in the environment nothing is started: RuntimeError. The memory check
+    sets it, which looks at the notebook's own process only.
     """
     if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
         raise ValueError(f"ranks must be a whole number of processes, 1 or more, not {ranks!r}")
+    if os.environ.get("HELPERS_LAUNCH") == "no":
+        raise RuntimeError("HELPERS_LAUNCH=no: in this run no processes are started")
     program = ["-m", module, *map(str, arguments)]
     if mpi:
         commands = {"mpirun": mpirun(ranks) + [sys.executable, "-m", "mpi4py", *program]}

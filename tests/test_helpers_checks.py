@@ -546,3 +546,27 @@ def test_a_loop_without_an_end_ends(capsys, monkeypatch):
 
     assert not helpers.check("0.0", endless, lambda x: x, "n", contiguous=True)
     assert "does a loop never end?" in capsys.readouterr().out
+
+
+def test_a_judge_tells_every_error_in_a_line():
+    @helpers.judge
+    def look(answer):
+        """A judge."""
+        if answer is None:
+            return "not done yet"
+        return f"correct: {answer(cp.arange(3.0)).sum()}"
+
+    assert look.__doc__ == "A judge."
+    assert look(None) == "not done yet"
+    assert look(lambda x: 2 * x) == "correct: 6.0"
+    assert look("text") == "wrong: TypeError: 'str' object is not callable"
+    assert look(lambda: 0).startswith("wrong: TypeError: ")
+
+    def undone(x):
+        raise NotImplementedError
+
+    def unready(x):
+        return cp.RawKernel('extern "C" __global__ void f() { one }', "f")((1,), (1,), ())
+
+    assert look(undone) == "not done yet"
+    assert look(unready).startswith("wrong: CompileException: ") and "\n" not in look(unready)

@@ -125,3 +125,13 @@ def test_without_an_mpirun(monkeypatch):
     monkeypatch.setattr(helpers.launcher.shutil, "which", lambda name, path: None)
     with pytest.raises(RuntimeError, match="no mpirun here: `pip install mpi4py mpich`"):
         helpers.launch(2, "a_program", mpi=True)
+
+
+def test_nothing_is_started_where_the_environment_says_so(program, monkeypatch, capsys):
+    name = program("print('started')")
+    monkeypatch.setenv("HELPERS_LAUNCH", "no")
+    with none_left(), pytest.raises(RuntimeError, match="in this run no processes are started"):
+        helpers.launch(2, name)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("HELPERS_LAUNCH", "yes")
+    assert helpers.launch(1, name) == {"rank 0": "started"}

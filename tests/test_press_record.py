@@ -164,8 +164,33 @@ def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
     body = f'{RUN} {sys.executable} -m helpers.press.record --run-only "$2" || exit\n'
     body += 'echo "sizes $HELPERS_SIZES"; echo "========= ERROR SUMMARY: 0 errors"'
     sanitizer(tmp_path, monkeypatch, body)
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     found = record.sanitize(path)
     assert found == {"tool": "memcheck", "version": "2025.3.1", "verdict": "0 errors"}
+    assert not list((tmp_path / "failed").iterdir())
+
+
+def test_the_cell_that_fails_in_a_memory_check_is_told(path, tmp_path, monkeypatch):
+    """Whatever is said before it, and after it by the tool."""
+    book = notebook.read(path)
+    cell = samples.cell_with(book, "print(twice")
+    cell.source = "import os\nprint('a long story\\n' * 2000)\n"
+    cell.source += "raise KeyError(os.environ['HELPERS_LAUNCH'] + ' such thing')"
+    notebook.write(book, path)
+    body = "echo '========= COMPUTE-SANITIZER'\necho '========= Invalid __global__ read of 4'\n"
+    body += f'{RUN} {sys.executable} -m helpers.press.record --run-only "$2"; status=$?\n'
+    body += "for i in $(seq 500); do echo '========= a frame of the host'; done; exit $status"
+    sanitizer(tmp_path, monkeypatch, body)
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
+    with pytest.raises(RuntimeError) as caught:
+        record.sanitize(path)
+    said = str(caught.value)
+    assert said.startswith(
+        "a cell failed with HELPERS_SIZES=cpu\n========= Invalid __global__ read"
+    )
+    assert "failed: KeyError: 'no such thing'" in said
+    log = tmp_path / "failed" / f"{path.stem}.memcheck.txt"
+    assert said.endswith(f"all of it: {log}") and log.read_text().count("a long story") > 1999
 
 
 @pytest.mark.parametrize(
@@ -190,14 +215,17 @@ def test_memory_errors_fail_the_recording(path, tmp_path, monkeypatch, on_a_gpu,
 
 
 def test_a_slow_or_broken_sanitizer_is_recorded_as_what_it_is(path, tmp_path, monkeypatch):
-    sanitizer(tmp_path, monkeypatch, "[ -f now ] || exec sleep 60")
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
+    said = "echo code cell 1 of 9; echo code cell 2 of 9; "
+    sanitizer(tmp_path, monkeypatch, said + "[ -f now ] || exec sleep 60")
     monkeypatch.setattr(record, "SANITIZER_SECONDS", 0.5)
-    assert record.sanitize(path)["verdict"] == "timed out after 0.5 s"
+    assert record.sanitize(path)["verdict"] == "timed out after 0.5 s, in code cell 2 of 9"
     (tmp_path / "bin" / "compute-sanitizer").write_text("#!/bin/sh\necho 'no device'; exit 7\n")
     assert record.sanitize(path)["verdict"] == "could not run: no device"
 
 
 def test_memory_can_be_checked_after_the_recording(recorded, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
     sanitizer(tmp_path, monkeypatch, "echo '========= ERROR SUMMARY: 3 errors'")
     monkeypatch.setattr(execute, "refusal", lambda: None)
     assert record.main(["--memcheck", str(recorded)]) == 0

@@ -87,7 +87,7 @@ def sanitize(path):
     """Run the notebook's code, with small sizes, under compute-sanitizer's memcheck.
 
     Return a dictionary of tool, version and verdict. RuntimeError when it finds errors or a cell
-    fails.
+    fails; it tells the first error and the last cell, and names the file with all that was said.
     """
     tool = shutil.which("compute-sanitizer", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if tool is None:
@@ -98,33 +98,57 @@ def sanitize(path):
     # Some chapters show launches that CUDA refuses, on purpose; here only memory matters.
     command += ["--report-api-errors", "no"]
     command += ["--target-processes", "application-only"]  # not what a chapter starts
-    command += [sys.executable, "-m", "helpers.press.record", "--run-only", str(path.resolve())]
-    process = subprocess.Popen(
-        command,
-        env=execute.environment() | {"HELPERS_SIZES": "cpu"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # so that the program it runs can be ended with it
-    )
-    try:
-        text, _ = process.communicate(timeout=SANITIZER_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        verdict = f"timed out after {SANITIZER_SECONDS} s"
+    command += [sys.executable, "-u", "-m", "helpers.press.record"]
+    command += ["--run-only", str(path.resolve())]
+    log = execute.FAILED / f"{path.stem}.memcheck.txt"  # grows as it runs; kept unless all is well
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            command,
+            # Processes that a chapter starts are not looked at: they would only take time.
+            env=execute.environment() | {"HELPERS_SIZES": "cpu", "HELPERS_LAUNCH": "no"},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that the program it runs can be ended with it
+        )
+        try:
+            process.wait(timeout=SANITIZER_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            timed_out = f"timed out after {SANITIZER_SECONDS} s"
+        else:
+            timed_out = None
+    text = log.read_text(errors="replace")
+    if timed_out:
+        cells = re.findall(r"^code cell \d+ of \d+$", text, re.M)
+        verdict = ", in ".join([timed_out, *cells[-1:]])
     else:
-        tail = execute.plain("\n".join(text.splitlines()[-40:]))
         if process.returncode == MEMORY_ERRORS:
-            raise RuntimeError(f"compute-sanitizer found errors\n{tail}")
+            raise RuntimeError(f"compute-sanitizer found errors\n{_told(text)}\nall of it: {log}")
         if process.returncode == CELL_FAILED:
-            raise RuntimeError(f"a cell failed with HELPERS_SIZES=cpu\n{tail}")
+            told = f"{_told(text)}\nall of it: {log}"
+            raise RuntimeError(f"a cell failed with HELPERS_SIZES=cpu\n{told}")
         summary = re.search(r"ERROR SUMMARY: (\d+ errors?)", text)
         finished = summary and process.returncode == 0
+        tail = execute.plain("\n".join(text.splitlines()[-40:]))
         verdict = summary.group(1) if finished else f"could not run: {tail[-200:]}"
+        if finished:
+            log.unlink()
     name = next((group for group in version.groups() if group), None) if version else None
     return _verdict(verdict, name)
+
+
+def _told(text):
+    """Return of the sanitizer's output its first complaint, and the last cell with what it said."""
+    lines = text.splitlines()
+    complaint = re.compile(r"========= (?!COMPUTE-SANITIZER|ERROR SUMMARY)\S")
+    cells = [k for k, line in enumerate(lines) if re.fullmatch(r"code cell \d+ of \d+", line)]
+    first = next((k for k, line in enumerate(lines) if complaint.match(line)), None)
+    parts = [] if first is None else [execute.plain("\n".join(lines[first : first + 20])), "..."]
+    last = lines[cells[-1] if cells else -40 :]
+    parts.append(execute.plain("\n".join(line for line in last if not line.startswith("====="))))
+    return "\n".join(parts)
 
 
 def _verdict(verdict, version=None):
@@ -140,14 +164,18 @@ def run_only(path):
     os.environ |= execute.environment() | {"MPLBACKEND": "agg"}
     from IPython.core.interactiveshell import InteractiveShell
 
-    book = notebook.read(path)
+    cells = notebook.code_cells(notebook.read(path))
     shell = InteractiveShell.instance()
     os.chdir(path.resolve().parent)
-    for number, cell in enumerate(notebook.code_cells(book), 1):
+    for number, cell in enumerate(cells, 1):
         if "remove-cell" in notebook.tags(cell):
             continue
-        if not shell.run_cell(cell.source).success:
-            print(f"code cell {number} failed")
+        print(f"code cell {number} of {len(cells)}", flush=True)
+        result = shell.run_cell(cell.source)
+        if not result.success:
+            error = result.error_before_exec or result.error_in_exec
+            what = " ".join(str(error).split())[:1000]
+            print(f"code cell {number} failed: {type(error).__name__}: {what}", flush=True)
             return CELL_FAILED
     return 0
 
