@@ -187,9 +187,31 @@ def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):
     stride["x-ray"] |= {"L1 load passes": 9_900, "global store requests": 100}
     stride["counters"] |= {"all passes": 10_000}
     stored.write_text(json.dumps(all_of_it), encoding="utf-8")
-    assert "In the 1 kernels that do little else, the x-ray's are 99.0% to 99.0%" in "".join(
-        xray_page._truth()
-    )
+    text = "\n".join(xray_page._truth())
+    assert "| stride 4 | 9,900 | 10,000 | 99.0% |" in text
+
+
+def test_it_goes_on_with_the_chapters_that_are_not_done(tmp_path, monkeypatch):
+    target, asked = tmp_path / "truth.json", []
+    done = {"done": True, "kernels": 3, "races": [], "failed": [], "reports": []}
+    chapters = {
+        path.stem: {"x-ray": dict(done), "racecheck": dict(done)}
+        for path in (xray_truth.ROOT / "notebooks").glob("*.ipynb")
+    }
+    chapters["35_indexing"]["x-ray"]["done"] = False
+    chapters["40_oja_reservoir"]["racecheck"]["done"] = False  # that takes a GPU
+    target.write_text(json.dumps(results() | {"chapters": chapters}), encoding="utf-8")
+
+    def watched(book, tool, choice, gpu):
+        asked.append((book.stem, tool, choice, gpu))
+        return "kernels: 7\nchapter done\n"
+
+    monkeypatch.setattr(xray_truth, "chapter_watched", watched)
+    xray_truth.go_on(target)
+    assert asked == [("35_indexing", [], "always", 0)]
+    found = json.loads(target.read_text(encoding="utf-8"))["chapters"]
+    assert found["35_indexing"]["x-ray"]["kernels"] == 7
+    assert not found["40_oja_reservoir"]["racecheck"]["done"]
 
 
 def test_the_script_goes_on_where_a_tool_is_missing(monkeypatch):

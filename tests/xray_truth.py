@@ -3,6 +3,8 @@
 python tests/xray_truth.py FILE.json     where there are a GPU, ncu and compute-sanitizer: count
                                          the kernels of xray_cases.py both ways, look for races in
                                          them and in the chapters, write the file, say what differs
+python tests/xray_truth.py --go-on F     run again what chapters have not done in a file: the x-ray
+                                         and, where there is a GPU, racecheck
 python tests/xray_truth.py --explain F   write why the counts differ, by xray_cases.py, into a file
 python tests/xray_truth.py --run N …     launch cases by their numbers (what those programs watch)
 python tests/xray_truth.py --chapter F   run a chapter's cells; on the stand-in, x-ray its kernels
@@ -426,12 +428,7 @@ def main(target: str) -> None:
     for number, book in enumerate(books):
         task = pool.submit(chapter_watched, book, RACECHECK, "never", number % n_gpus)
         tasks[task] = book.stem, "racecheck"
-    for task in as_completed(tasks):
-        stem, kind = tasks[task]
-        found = chapter_found(task.result())
-        results.all["chapters"].setdefault(stem, {})[kind] = found
-        say(stem, kind, {k: v for k, v in found.items() if v not in ([], None)})
-        results.save()
+    take_chapters(tasks, results.all, results.save)
     for job, name in jobs.items():
         if job.done() and "x-ray" not in results.all["cases"][name]:
             results.take(name, job)
@@ -439,6 +436,34 @@ def main(target: str) -> None:
     summary(results.all)
     sys.stdout.flush()
     os._exit(0)  # without those that may still be at work
+
+
+def take_chapters(tasks: dict, results: dict, save) -> None:
+    """Bring what became of chapters into the results, one by one; tasks: (chapter, kind)."""
+    for task in as_completed(tasks):
+        stem, kind = tasks[task]
+        found = chapter_found(task.result())
+        results["chapters"].setdefault(stem, {})[kind] = found
+        say(stem, kind, {k: v for k, v in found.items() if v not in ([], None)})
+        save()
+
+
+def go_on(target: Path) -> None:
+    """Run again what chapters have not done in a file."""
+    results = json.loads(target.read_text(encoding="utf-8"))
+    kinds = {"x-ray": ([], "always")}
+    if not standin.is_active():
+        kinds["racecheck"] = (RACECHECK, "never")
+    tasks, n_gpus = {}, cp.cuda.runtime.getDeviceCount()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for book in sorted((ROOT / "notebooks").glob("*.ipynb")):
+            for kind, (tool, choice) in kinds.items():
+                if results["chapters"].get(book.stem, {}).get(kind, {}).get("done"):
+                    continue
+                task = pool.submit(chapter_watched, book, tool, choice, len(tasks) % n_gpus)
+                tasks[task] = book.stem, kind
+        take_chapters(tasks, results, lambda: write(target, results))
+    summary(results)
 
 
 def summary(results: dict) -> None:
@@ -459,6 +484,8 @@ if __name__ == "__main__":
         launch([int(word) for word in sys.argv[2:]])
     elif len(sys.argv) == 3 and sys.argv[1] == "--chapter":
         chapter(sys.argv[2])
+    elif len(sys.argv) == 3 and sys.argv[1] == "--go-on":
+        go_on(Path(sys.argv[2]))
     elif len(sys.argv) == 3 and sys.argv[1] == "--explain":
         explain(Path(sys.argv[2]))
     elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):

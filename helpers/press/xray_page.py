@@ -175,19 +175,20 @@ def _chapters(chapters: dict) -> list[str]:
 
 def _l1(counted: dict) -> list[str]:
     """How the passes of L1 compare where a kernel does little but load."""
-    shares = [
-        c["x-ray"]["L1 load passes"] / c["counters"]["all passes"]
-        for c in counted.values()
+    found = {
+        name: (c["x-ray"]["L1 load passes"], c["counters"]["all passes"])
+        for name, c in counted.items()
         if c["x-ray"].get("L1 load passes", 0) > 50 * c["x-ray"]["global store requests"] > 0
         and not c["x-ray"]["shared load passes"]
         and c["counters"].get("all passes")
-    ]
-    if not shares:
+    }
+    if not found:
         return []
+    lines = [("Kernel", "Passes of loads, x-ray", "All passes, GPU", "Share")]
+    lines += [(name, f"{a:,}", f"{b:,}", f"{a / b:.1%}") for name, (a, b) in found.items()]
     return [
-        f"No counter tells the passes of L1 for loads alone. In the {len(shares)} kernels that do "
-        f"little else, the x-ray's are {min(shares):.1%} to {max(shares):.1%} of all passes that "
-        "the GPU counts."
+        "No counter tells the passes of L1 for loads alone. These kernels do little else:",
+        _table(lines, 1),
     ]
 
 
