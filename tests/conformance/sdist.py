@@ -44,7 +44,8 @@ def fetch() -> Path:
         with tarfile.open(archive) as tar:
             wanted = tuple(f"cupy-{VERSION}/{part}/" for part in _WANTED)
             members = [m for m in tar.getmembers() if m.name.startswith(wanted)]
-            tar.extractall(scratch, members, filter="data")
+            safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.4
+            tar.extractall(scratch, members, **safely)
         try:
             (Path(scratch) / f"cupy-{VERSION}").rename(FOLDER)
         except OSError:  # another process was faster
