@@ -105,7 +105,11 @@ def _verdict(name, baseline, sizes, won, lost, by_turns):
         text = f"{name} is not faster than {baseline}{rounds} at the largest size, {sizes[-1]:,}"
     if not by_turns or won == sizes[0]:
         return text
-    return f"{text}; in no round at {lost:,}" if lost is not None else f"{text}; in some at all"
+    return (
+        f"{text}; in no round at {lost:,}"
+        if lost is not None
+        else f"{text}; in some rounds at every size"
+    )
 
 
 def _ticks(low, high):

@@ -80,6 +80,9 @@ def test_a_second_run_agrees_or_the_headline_says_why_not(path):
     ]
     host = re.compile("the host|from Python")  # what Python asks for takes the host's time
     assert [name for name in apart if not host.search(against[name])] == NAMED
+    page = (notebook.BOOK / "book" / "how-numbers-are-made.md").read_text(encoding="utf-8")
+    chapters = {line["name"]: line["notebook"].partition("_")[0] for line in results.load(path)[1]}
+    assert all(f"in chapter {chapters[name]}" in page for name in NAMED)
 
 
 def test_there_is_a_file():
