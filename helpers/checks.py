@@ -93,8 +93,9 @@ def check(
             if complaint:
                 complaint = f"right at first, but run again {complaint} Do two threads race?"
             elif max_arrays is not None and n_arrays > max_arrays:
+                arrays = "array was" if n_arrays == 1 else "arrays were"
                 complaint = (
-                    f"the values are right, but new arrays were made {n_arrays} times where "
+                    f"the values are right, but {n_arrays} new {arrays} made where "
                     f"{max_arrays} will do: is there a Python loop, or a temporary array?"
                 )
         if complaint:

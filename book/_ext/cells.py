@@ -1,7 +1,7 @@
 """The cells of a chapter on its page: what is folded, what is said of an output, its figures.
 
 - a solution is folded with what it prints, the setup cell and long code of tables are folded, and
-  so is the output that answers a question asked just before;
+  so is what answers a question: all that is printed from there to the next text;
 - the outputs of exercises are called what they are, those of the stored run;
 - headline results are shown in words (headlines.json, from helpers.press.pages);
 - figures are numbered, with their text alternatives as captions; one without is an error.
@@ -56,27 +56,34 @@ def is_long_table(source):
     )
 
 
-def asks(paragraph):
-    """Say whether a paragraph asks what the next cell will print."""
-    return isinstance(paragraph, nodes.paragraph) and QUESTION.search(paragraph.astext())
+def answers(doctree):
+    """Return the code cells between a paragraph that asks what comes out and the next text."""
+    found = []
+    for section in doctree.findall(nodes.section):
+        asked = False
+        for child in section.children:
+            if child.get("nb_element") != "cell_code":
+                asked = isinstance(child, nodes.paragraph) and QUESTION.search(child.astext())
+            elif asked:
+                found.append(child)
+    return found
 
 
 def fold_cells(app, doctree):
     """Fold what a reader does not need to see at once, under words that say what it is."""
+    predicted = answers(doctree)
     for cell in code_cells(doctree):
-        source, output = part(cell, "source"), part(cell, "output")
+        source = part(cell, "source")
         code = source.astext() if source else ""
-        index = cell.parent.index(cell)
         if "tag_solution" in cell["classes"]:
             fold(cell, "all", "Show the solution", "Hide the solution")
         elif code.startswith("# Setup, the same in every chapter"):
             fold(cell, "input", "Setup", "Hide the setup")
-        elif cell.get("hide_mode"):
-            continue
-        elif output and index and asks(cell.parent[index - 1]):
+        elif part(cell, "output") and cell in predicted:
             cell["classes"].append("prediction")
-            fold(cell, "output", "Show what it prints", "Hide what it prints")
-        elif is_long_table(code):
+            what = "all" if cell.get("hide_mode") else "output"  # its code may be folded already
+            fold(cell, what, "Show what it prints", "Hide what it prints")
+        elif not cell.get("hide_mode") and is_long_table(code):
             fold(cell, "input", "Show the code of the table", "Hide the code of the table")
 
 
