@@ -44,6 +44,12 @@ def test_page(site, reader, name, size):
     problems += page.eval_on_selector_all(
         "mjx-merror", "all => all.map(e => 'formula: ' + e.title)"
     )
+    problems += page.eval_on_selector_all(
+        "mjx-container[display=true]",
+        "all => all.filter(e => e.firstElementChild.getBoundingClientRect().width"
+        " > e.parentElement.clientWidth + 1)"
+        ".map(e => 'formula cut off: ' + e.closest('section').id)",
+    )
     problems += [
         f"{violation['impact']}: {violation['help']}: {node['html'][:200]}"
         for violation in Axe().run(page).response["violations"]
