@@ -36,6 +36,10 @@ WATCH = """
     if (!e.hadRecentInput) seen.shift += e.value;
   })).observe({type: 'layout-shift', buffered: true});
 """
+# Opens the answers to questions and loads their pictures, as a reader does.
+OPEN = """() => Promise.allSettled([...document.querySelectorAll('.prediction details')]
+  .flatMap(d => { d.open = true; return [...d.querySelectorAll('img')]; })
+  .map(i => { i.loading = 'eager'; return i.decode(); }))"""
 # What the tab key stops at, in the order of the page, until the first exercise or the end.
 STOPS = """() => {
   const first = [...document.querySelectorAll('article h2, article h3')]
@@ -115,7 +119,8 @@ def weigh(browser, url, slow=True):
         page.evaluate(f"scrollTo(0, {y})")
         page.wait_for_timeout(20)
     page.wait_for_load_state("networkidle")
-    shift = page.evaluate("seen.shift")  # another size of the window moves everything
+    shift = page.evaluate("seen.shift")  # what comes now moves everything
+    page.evaluate(OPEN)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(700)  # what scrolls at this width is a stop; the theme looks again
