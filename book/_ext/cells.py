@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 WORDS = Path(__file__).parents[1] / "generated" / "headlines.json"
 HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z]\w+) = \S+ .*$", re.S)
-QUESTION = re.compile(r"\bPredict\b|\bbefore you (?:look|run)\b|\bGuess, then run\b", re.I)
+QUESTION = re.compile(r"\bPredict\b|\b[Bb]efore you (?:look|run)\b|\bGuess, then run\b")
 LONG = 8  # lines of code about a table, from which it is folded
 FIRST_RUN = (
     "What is stored here is a run in which nobody had written the exercise yet. "
@@ -56,6 +56,14 @@ def is_long_table(source):
     )
 
 
+def asks(node):
+    """Say whether `node` is a paragraph that asks for a guess: "Predict", or a bold "predict"."""
+    if not isinstance(node, nodes.paragraph):
+        return False
+    bold = " ".join(strong.astext() for strong in node.findall(nodes.strong))
+    return bool(QUESTION.search(node.astext()) or re.search(r"\bpredict\b", bold))
+
+
 def answers(doctree):
     """Return the code cells between a paragraph that asks what comes out and the next text."""
     found = []
@@ -63,7 +71,7 @@ def answers(doctree):
         asked = False
         for child in section.children:
             if child.get("nb_element") != "cell_code":
-                asked = isinstance(child, nodes.paragraph) and QUESTION.search(child.astext())
+                asked = asks(child)
             elif asked:
                 found.append(child)
     return found

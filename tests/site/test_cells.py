@@ -39,20 +39,33 @@ def test_the_output_of_an_exercise_is_called_the_stored_runs(site, chapter):
     assert "is stored" in said[0] and all("stored run" in text for text in said[1:])
 
 
-def test_no_answer_stands_open_between_a_question_and_the_next_text(site):
-    answers = []
+def outputs_after(site, pattern):
+    """Return the outputs on all pages between a text whose last paragraph has `pattern` and the
+    next text."""
+    found = []
     for chapter in CHAPTERS:
-        shown, asked = iter(page(site, chapter).select(".cell")), False
+        shown, after = iter(page(site, chapter).select(".cell")), False
         for cell in notebook(chapter)["cells"]:
             if cell["cell_type"] == "markdown":
                 last = "".join(cell["source"]).strip().split("\n\n")[-1]
-                asked = re.search(r"\*\*Predict\b", last)
+                after = re.search(pattern, last)
             elif "remove-cell" not in cell["metadata"].get("tags", []):
                 on_page = next(shown)
-                answers += on_page.select(".cell_output") if asked else []
+                found += on_page.select(".cell_output") if after else []
         assert next(shown, None) is None
+    return found
+
+
+def test_no_answer_stands_open_between_a_question_and_the_next_text(site):
+    answers = outputs_after(site, r"\*\*[Pp]redict\b")
     assert len(answers) > 50
     assert [a.get_text() for a in answers if not a.find_parent("details")] == []
+
+
+def test_what_nobody_asked_stands_open(site):
+    told = outputs_after(site, r"what [a-z ]+ predict\.$")
+    assert len(told) > 1
+    assert [t.get_text()[:80] for t in told if t.find_parent("details")] == []
 
 
 def test_what_is_to_be_predicted_is_folded_and_can_be_seen(reader):
