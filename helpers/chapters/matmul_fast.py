@@ -845,10 +845,10 @@ short_sums = (
 )
 
 
-unscale = (
-    "const float scale_a = scale_for(largest[0]), scale_b = scale_for(largest[1]);"
+unscale = (  # the smaller factor first: the larger one alone might make a sum infinite
+    "const float one = 1 / scale_for(largest[0]), two = 1 / scale_for(largest[1]);"
     + for_all
-    + "UNROLLED(n, 4) sum[i][j][n] *= 1 / scale_a, sum[i][j][n] *= 1 / scale_b;"
+    + "UNROLLED(n, 4) sum[i][j][n] *= min(one, two), sum[i][j][n] *= max(one, two);"
 )
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from helpers import device, report
 from helpers.press import execute, host, notebook, results
 
-SANITIZER_SECONDS = 240
+SANITIZER_SECONDS = 540
 MEMORY_ERRORS = 99  # the exit status we ask compute-sanitizer for
 CELL_FAILED = 3  # the exit status of --run-only when a cell raises
 
