@@ -164,6 +164,15 @@ def test_the_scales_follow_the_largest_number(power):
     assert error(C, A, B) < 4e-7
 
 
+@pytest.mark.parametrize("powers", [(120, -120), (-120, 120)])
+def test_a_very_large_matrix_by_a_very_small_one(powers):
+    """The result is of a common size; what was scaled must not pass by way of infinity."""
+    A, B = draw("three, short sums", 33, 40, 35)
+    A, B = (X * np.float32(2.0**power) for X, power in zip((A, B), powers, strict=True))
+    C = chapter.product("three, short sums", cp.asarray(A), cp.asarray(B)).get()
+    assert error(C, A, B) < 4e-7
+
+
 def test_zeros_and_what_is_not_finite():
     A, B = draw("snake", 20, 33, 30)
     name = "three, short sums"
