@@ -33,7 +33,7 @@ LINE = {
 }
 
 FILES = sorted(path for path in results.FOLDER.rglob("*") if path.is_file())
-# Apart, and not said to rest on the host; how-numbers-are-made.md names them and says what is known.
+# Apart, but their lines do not speak of the host; how-numbers-are-made.md says what is known.
 NAMED = ["ed.vs_c"]
 AGAIN = [path for path in FILES if path.parent.name == results.AGAIN]
 
