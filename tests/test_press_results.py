@@ -276,7 +276,7 @@ def test_the_page_shows_a_column_a_gpu(folder, tmp_path):
     head = "| Result | Unit | Another \\| GPU | NVIDIA Test GPU (8 GB) | Against |"
     assert text.count(head) == 2
     assert '| <span title="a.one">The first</span> |  | 1,230 (1) | 0.123 | NumPy |' in text
-    assert "\n1. ratio, against a loop\n" in text
+    assert "\n1. There in another way: ratio, against a loop\n" in text
     assert '| <span title="a.two">a.two</span> |  | – | 2 | NumPy |' in text
     assert '| <span title="b.one">b.one</span> | pixels | 4,096 | – | – |' in text
     assert "| NVIDIA Test GPU (8 GB) | 580.1 | 13.2 | 13.0 | 14.2.0 | 2.4.6 | 3.12.3 |" in text

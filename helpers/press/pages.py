@@ -106,7 +106,7 @@ def _side_by_side(entries, stem, gpus, again):
             row.append(line and labels.quantity(line["value"], line["unit"])[0])
             here, there = ((x["unit"], x["against"]) for x in (entry, line or entry))
             if here != there and not second:
-                note = f"{line['unit']}, against {line['against']}"
+                note = f"There in another way: {line['unit']}, against {line['against']}"
                 if note not in notes:
                     notes.append(note)
                 row[-1] += f" ({notes.index(note) + 1})"
