@@ -10,7 +10,7 @@ import pytest
 import samples
 
 from helpers import report
-from helpers.press import execute, host, notebook, record, results
+from helpers.press import asserts, execute, host, notebook, record, results
 
 FACTS = {
     "gpu": "NVIDIA Test GPU",
@@ -337,6 +337,17 @@ def test_all_failed_claims_are_named_at_once(path, on_a_gpu, monkeypatch, tmp_pa
     assert "a cell failed" in said and "later" in said and "after " in said
     assert said.count("ASSERT FAILED") == 4
     assert path.read_bytes() == before
+
+
+def test_a_failed_claim_is_named_whole_where_its_line_comes_in_pieces():
+    """As it does when the kernel sends what was printed in the middle of a line."""
+    book = samples.chapter()
+    cell = nbformat.v4.new_code_cell("assert ok")
+    cell.metadata.tags = ["remove-cell"]
+    warned = nbformat.v4.new_output("stream", name="stderr", text="a warning\n")
+    cell.outputs = [samples.output("4\nASSERT FAI"), warned, samples.output("LED | line 1\n5\n")]
+    book.cells.append(cell)
+    assert asserts.failures(book) == ["ASSERT FAILED | line 1"]
 
 
 def test_where_no_claim_fails_it_is_a_recording_like_any_other(path, on_a_gpu, monkeypatch):

@@ -40,11 +40,12 @@ def failures(book):
     found = []
     for cell in notebook.code_cells(book):
         if "remove-cell" in notebook.tags(cell):
-            for output in cell.outputs:
-                if output.output_type == "error":
-                    found.append(f"hidden cell {cell.id}: {output.ename}: {output.evalue}")
-                lines = output.get("text", "").splitlines()
-                found += [line for line in lines if line.startswith(MARK)]
+            errors = [output for output in cell.outputs if output.output_type == "error"]
+            found += [f"hidden cell {cell.id}: {error.ename}: {error.evalue}" for error in errors]
+            # A kernel may send one line in two pieces, which are then two outputs.
+            prints = [output for output in cell.outputs if output.get("name") == "stdout"]
+            printed = "".join(output.text for output in prints)
+            found += [line for line in printed.splitlines() if line.startswith(MARK)]
     return found
 
 
