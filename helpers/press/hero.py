@@ -79,7 +79,7 @@ def shapes(entries, gpu):
     yield "text", 276, 151, 13, False, "text", "that it started from"
     foot = f"Same result, to rounding. Logarithmic. {gpu}."
     yield "text", LEFT, HEIGHT - 30, 12.5, False, "quiet", foot
-    whose = "The numbers are the chapters' own; the loop's is of chapter 47's run."
+    whose = "The chapters' own numbers; the loop was timed in 47's run."
     yield "text", LEFT, HEIGHT - 13, 12.5, False, "quiet", whose
 
 
