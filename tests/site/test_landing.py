@@ -22,6 +22,14 @@ def test_hero_doors_road_and_cards_are_in_one_screen_and_on_a_phone_in_three(
     assert letters.bounding_box()["height"] >= 10  # can be read
 
 
+@pytest.mark.parametrize("width", [1280, 360])
+def test_no_words_of_the_hero_are_cut_off(reader, width):
+    page = reader(viewport={"width": width, "height": 800}).open(LANDING)
+    edge = "element => element.getBoundingClientRect().right"
+    texts = page.eval_on_selector_all(".hero svg text", f"all => all.map({edge})")
+    assert len(texts) > 10 and max(texts) <= page.eval_on_selector(".hero svg", edge)
+
+
 def test_the_first_step_leads_to_chapter_10(reader):
     page = reader(viewport={"width": 360, "height": 800}).open(LANDING)
     begin = page.get_by_role("link", name="Read chapter 10")
