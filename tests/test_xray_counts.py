@@ -7,8 +7,9 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.xray.build import can_compile
-from helpers.xray import job as jobs
+from helpers.xray.look import look
+from helpers.xray.machine.build import can_compile
+from helpers.xray.make import make
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -333,8 +334,8 @@ COPY = cp.RawKernel(
 @pytest.mark.parametrize("how", [{"blocks": 10}, {"blocks": None, "accesses": 96 * 10}])
 def test_many_blocks_are_sampled_and_it_is_said(how):
     args = (cp.zeros(3200, "f4"), cp.zeros(3200, "f4"))
-    asked = jobs.make(COPY, (100,), (32,), args, shared_mem=0, keywords={}, **how)
-    found = jobs.look(asked)
+    asked = make(COPY, (100,), (32,), args, shared_mem=0, keywords={}, **how)
+    found = look(asked)
     assert (found.blocks, found.grid_blocks) == (10, 100)
     assert one(found, "load", "x").requests == 10
     assert found.whole("requests", kind="store") == 100
@@ -350,6 +351,7 @@ def test_a_sample_has_the_first_and_the_last_block():
     assert (found.blocks, one(found, "store").requests) == (3, 2)
 
 
+@pytest.mark.long
 def test_the_least_time_of_the_naive_product():
     n = 4096
     kernel = cp.RawKernel(PRODUCT, "product", ("-DREAL=float", "-DSWAP=0"))
@@ -365,3 +367,15 @@ def test_ceilings_are_a_gpus():
     if not helpers.on_gpu:
         with pytest.raises(RuntimeError, match="there is none"):
             helpers.ceilings()
+
+
+def test_conditions_are_tested_in_the_order_of_the_source():
+    """Each of the 8 warps of a block reads `last`, as on a GPU; then one thread goes on."""
+    text = """__shared__ bool last; y[i] = x[i]; __threadfence(); __syncthreads();
+    if (t == 0) last = atomicAdd(&y[1024], 1.f) == gridDim.x - 1;
+    __syncthreads();
+    if (last && t == 0) { float s = 0; for (int k = 0; k < 1024; k++) s += y[k]; y[1025] = s; }"""
+    args = cp.ones(1024, "f4"), cp.zeros(1026, "f4")
+    found = body(text, *args, threads=256, blocks=4)
+    assert one(found, "load", "last").requests == 4 * 8
+    assert found.total("requests", kind="load") == 32 + 1024

@@ -10,8 +10,10 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.xray import build
-from helpers.xray import job, picture, table, watch, worker
+from helpers.xray import picture, table, watch, worker
+from helpers.xray.look import look as look_at
+from helpers.xray.machine import build
+from helpers.xray.make import make
 
 pytestmark = pytest.mark.skipif(not build.can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -33,6 +35,30 @@ def arguments(stride=8):
 
 def look(stride=8):
     return helpers.xray(GATHER, (1,), (32,), arguments(stride))
+
+
+def test_accesses_are_told_as_they_were_written():
+    """With the names of macros, not what these stand for, where an access can be found again."""
+    source = r"""
+    #define TILE 8
+    #define AT(i) x[(i) * TILE]
+    extern "C" __global__ void k(float *x, float *y) {
+        __shared__ float s[TILE][TILE + 1];
+        int t = threadIdx.x;
+        s[t / TILE][t % TILE] = x[t * TILE] + x[t];
+        __syncthreads();
+        y[t] = s[t % TILE][t / TILE] + AT(t);
+    }"""
+    args = cp.zeros(512, "f4"), cp.zeros(64, "f4")
+    seen = helpers.xray(cp.RawKernel(source, "k"), (1,), (64,), args)
+    assert {(a.line, a.kind, a.text) for a in seen.accesses} == {
+        (7, "store", "s[t / TILE][t % TILE]"),
+        (7, "load", "x[t * TILE]"),
+        (7, "load", "x[t]"),
+        (9, "store", "y[t]"),
+        (9, "load", "s[t % TILE][t / TILE]"),
+        (9, "load", "x[(t) * 8]"),
+    }
 
 
 def test_the_arrays_stay_as_they_are():
@@ -98,13 +124,13 @@ def test_a_picture_of_far_sectors_leaves_out_what_lies_between():
 
 
 def test_another_process_says_the_same():
-    asked = job.make(GATHER, (1,), (32,), arguments(), shared_mem=0, blocks=None, keywords={})
+    asked = make(GATHER, (1,), (32,), arguments(), shared_mem=0, blocks=None, keywords={})
     assert worker.run_elsewhere(pickle.loads(pickle.dumps(asked))) == look()
 
 
 def test_another_process_says_what_is_wrong():
     bad = (cp.arange(512, dtype="f4"), cp.zeros(32, "f4"), np.int32(1000))
-    asked = job.make(GATHER, (1,), (32,), bad, shared_mem=0, blocks=None, keywords={})
+    asked = make(GATHER, (1,), (32,), bad, shared_mem=0, blocks=None, keywords={})
     with pytest.raises(RuntimeError, match=r"thread \(1, 0, 0\), line 4: reads x\[1000\], outside"):
         worker.run_elsewhere(asked)
 
@@ -357,12 +383,11 @@ def test_without_a_compiler_the_check_looks_at_results_alone(like_cupy, monkeypa
     assert capsys.readouterr().out == "Exercise 0.0: correct on 4 cases of odd sizes\n"
 
 
+@pytest.mark.long
 def test_an_x_ray_that_does_not_end_in_time_is_given_up(like_cupy):
     kernel = cp.RawKernel(
         'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
     )
-    asked = job.make(
-        kernel, (1,), (1,), (cp.zeros(2, "i4"),), shared_mem=0, blocks=None, keywords={}
-    )
+    asked = make(kernel, (1,), (1,), (cp.zeros(2, "i4"),), shared_mem=0, blocks=None, keywords={})
     with pytest.raises(RuntimeError, match="did not end in 4 s"):
-        job.look(asked, 4)
+        look_at(asked, 4)

@@ -7,7 +7,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.xray.build import can_compile
+from helpers.xray.machine.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -97,6 +97,17 @@ RACING = {
 def test_a_race_is_found_in_its_lines(name):
     text, races = RACING[name]
     assert lines(look(text)) == races
+
+
+def test_what_every_thread_reads_is_read_by_each():
+    """GCC's IPA-SRA would let the caller of the kernel read it, once."""
+    source = (
+        'extern "C" __global__ void k(const float *b, float *c) {\nc[threadIdx.x] = b[0] + 1; }'
+    )
+    x = cp.zeros(64, "f4")
+    found = helpers.xray(cp.RawKernel(source, "k"), (1,), (64,), (x, x))
+    assert found.total("requests", kind="load") == 2
+    assert [race.count for race in found.races] == [63]
 
 
 RIGHT = {
@@ -220,3 +231,37 @@ y[i] = s[3 - t / 16][t % 16];"""
     assert race.shape == (4, 17)
     index = next(t.thread[0] for t in (race.first, race.second) if t.kind == "store")
     assert race.element == f"s[{index // 16}][{index % 16}]" and race.element in str(race)
+
+
+def test_all_who_added_to_a_sum_are_remembered():
+    """The reader's own atomic function is the last one, and says nothing of the others."""
+    text = "atomicAdd(&y[0], x[i]);\n{fence}if (i == n - 1) y[1] = y[0] / n;"
+    for blocks, threads in ((4, 64), (128, 1), (1, 128)):
+        found = look(text.format(fence="").replace("n", "128"), blocks=blocks, threads=threads)
+        assert lines(found) == {("y", 3, 4)}
+    found = look(text.format(fence=BARRIER).replace("n", "128"), blocks=1, threads=128)
+    assert found.races == ()
+
+
+FLAG = """#include <cuda/atomic>
+extern "C" __global__ void k(int *d, int *flag, int *out) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> a(*flag);
+    if (blockIdx.x == 0) { d[0] = 42; a.store(1, cuda::memory_order_release); }
+    else { while (a.load(cuda::memory_order_acquire) == 0); out[0] = d[0]; }
+}"""
+
+
+@pytest.mark.parametrize(
+    "before, after, races",
+    [
+        ("", "", 0),
+        ("a.store(", "a.exchange(", 0),
+        ("_release", "_relaxed", 1),
+        ("a.store(1, cuda::memory_order_release)", "*flag = 1", 2),  # of the flag, too
+    ],
+)
+def test_a_flag_that_is_stored(before, after, races):
+    args = [cp.zeros(1, "i") for _ in range(3)]
+    kernel = cp.RawKernel(FLAG.replace(before, after), "k")
+    found = helpers.xray(kernel, (2,), (1,), args)
+    assert len({race.array for race in found.races}) == races

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.standin.xray.build import can_compile
+from helpers.xray.machine.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 CASES = int(os.environ.get("XRAY_CASES", 12))
@@ -63,6 +63,7 @@ def count(turn, threads):
     )
 
 
+@pytest.mark.long
 @settings(max_examples=CASES, deadline=None, database=None, derandomize=True)
 @given(
     st.lists(st.sampled_from([swap, rotate, some_lanes, tree, count]), max_size=4),

@@ -1,33 +1,59 @@
 """The kernels that are held against a GPU's counters, what is read from its tools, and the page."""
 
-import json
-from pathlib import Path
+import re
 
 import pytest
 import xray_truth
+from marks import long_but
 from xray_cases import CASES, SHARED
 
-from helpers.press import xray_page
-from helpers.standin.xray.build import can_compile
+from helpers.press import evidence, notebook, xray_page
+from helpers.press.fingerprint import fingerprint
+from helpers.xray.machine.build import can_compile
 
 needs_compiler = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
-STORED = Path(__file__).parent / "xray_truth.json"
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_but(list(CASES)[::3], CASES))
 def test_a_case(name):
     case = CASES[name]
     counts, races = xray_truth.xrayed(case)
     assert races == ([case.races] if case.races else [])
     assert counts["global store sectors"] + counts["global atomic sectors"] > 0
-    if STORED.exists():
-        stored = json.loads(STORED.read_text(encoding="utf-8"))["cases"][name]
-        assert counts == stored["x-ray"]
-        counters = stored["counters"]
-        assert case.why or all(counts[k] == counters[k] for k in counts if k in counters)
-        assert case.races != SHARED or stored["racecheck"]
-        assert case.races == SHARED or not stored["racecheck"]
+    stored = evidence.load("xray")["cases"][name]
+    assert counts == stored["x-ray"]
+    counters = stored["counters"]
+    assert case.why or all(counts[k] == counters[k] for k in counts if k in counters)
+    assert case.races != SHARED or stored["racecheck"]
+    assert case.races == SHARED or not stored["racecheck"]
+
+
+WITH_KERNELS, WITHOUT = [], []
+for path in notebook.paths():
+    told = evidence.load("xray")["chapters"][path.stem]["x-ray"]
+    (WITH_KERNELS if told["kernels"] else WITHOUT).append(path)
+
+
+@pytest.mark.parametrize("path", WITHOUT, ids=lambda path: path.stem)
+def test_a_chapter_without_kernels_makes_none(path):
+    text = "".join(cell.source for cell in notebook.code_cells(notebook.read(path)))
+    assert not re.search(r"\b(?:RawKernel|RawModule|ElementwiseKernel|ReductionKernel)\(", text)
+
+
+@needs_compiler
+@pytest.mark.long
+@pytest.mark.parametrize("path", WITH_KERNELS, ids=lambda path: path.stem)
+def test_a_chapter_has_the_races_that_are_stored(path, monkeypatch):
+    """And as many kernels; `python tests/xray_truth.py --x-ray` stores those of today."""
+    monkeypatch.setattr(xray_truth, "left", lambda: 900)  # seconds, for each chapter
+    stored = evidence.load("xray")["chapters"][path.stem]["x-ray"]
+    text = xray_truth.chapter_watched(path, *xray_truth.XRAY["x-ray"])
+    found = xray_truth.chapter_found(text)
+    assert found["done"] and found["failed"] == [], text
+    assert found["kernels"] == stored["kernels"]
+    racing = [[race.partition(":")[0] for race in told["races"]] for told in (found, stored)]
+    assert racing[0] == racing[1]
 
 
 HEADING = (
@@ -126,7 +152,8 @@ def results():
         },
         "float4": {"planted": "", "error": "RuntimeError"},
     }
-    made = dict.fromkeys(("driver", "CUDA", "CuPy", "ncu", "compute-sanitizer", "date"), "1.2")
+    on = dict.fromkeys(("driver", "cuda", "cupy", "ncu", "compute-sanitizer"), "1.2")
+    made = {"made by": "x", "on": {"gpu": "NVIDIA Test"} | on, "date": "2026-11-20", "about": {}}
     quiet = {"done": True, "reports": [], "kernels": 0}
     racing = {"done": True, "races": ["a race"], "kernels": 7}
     chapters = {
@@ -135,7 +162,18 @@ def results():
         "45_oja_fast": {"x-ray": racing, "racecheck": quiet},
         "47_oja_on_chip": {"racecheck": quiet | {"reports": ["Error: Race reported"]}},
     }
-    return {"made": {"device": "NVIDIA Test", **made}, "cases": found, "chapters": chapters}
+    return {"receipt": made, "cases": found, "chapters": chapters}
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Store this as the evidence on the x-ray, in a folder of its own."""
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path)
+
+    def keep(results):
+        evidence.store("xray", results, results["receipt"])
+
+    return keep
 
 
 def test_differences_are_found_and_explained():
@@ -154,22 +192,21 @@ def test_differences_are_found_and_explained():
     assert all_of_it["worst difference"]["where"].startswith("stride 4: global load sectors")
 
 
-def test_a_file_is_explained_anew(tmp_path, capsys):
-    target = tmp_path / "truth.json"
-    target.write_text(json.dumps(results()), encoding="utf-8")
-    xray_truth.explain(target)
-    cases = json.loads(target.read_text(encoding="utf-8"))["cases"]
+def test_it_is_explained_anew(kept, capsys):
+    kept(results())
+    xray_truth.explain()
+    stored = evidence.load("xray")
+    cases = stored["cases"]
+    assert stored["receipt"] == results()["receipt"]
     assert "four neighbouring words" in cases["product by tiles, unrolled"]["explained"]
     assert "shared load passes 4000 / 3000" in capsys.readouterr().out
 
 
-def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):
+def test_the_page_takes_its_table_from_what_is_stored(kept):
     all_of_it = results()
     xray_truth.finish(all_of_it)
-    stored = tmp_path / "truth.json"
-    monkeypatch.setattr(xray_page, "TRUTH", stored)
     assert xray_page._truth() == []
-    stored.write_text(json.dumps(all_of_it), encoding="utf-8")
+    kept(all_of_it)
     text = "\n".join(xray_page._truth())
     assert "NVIDIA Test (driver 1.2, CUDA 1.2)" in text and "Of 2 kernels 1 have equal" in text
     rows = [[cell.strip() for cell in line.split("|")] for line in text.split("\n") if "|" in line]
@@ -186,13 +223,13 @@ def test_the_page_takes_its_table_from_the_file(tmp_path, monkeypatch):
     stride = all_of_it["cases"]["stride 4"]
     stride["x-ray"] |= {"L1 load passes": 9_900, "global store requests": 100}
     stride["counters"] |= {"all passes": 10_000}
-    stored.write_text(json.dumps(all_of_it), encoding="utf-8")
+    kept(all_of_it)
     text = "\n".join(xray_page._truth())
     assert "| stride 4 | 9,900 | 10,000 | 99.0% |" in text
 
 
-def test_it_goes_on_with_the_chapters_that_are_not_done(tmp_path, monkeypatch):
-    target, asked = tmp_path / "truth.json", []
+def test_it_goes_on_with_chapters_that_are_not_done_or_not_as_they_were(kept, monkeypatch):
+    asked, all_of_it = [], results()
     done = {"done": True, "kernels": 3, "races": [], "failed": [], "reports": []}
     chapters = {
         path.stem: {"x-ray": dict(done), "racecheck": dict(done)}
@@ -200,18 +237,30 @@ def test_it_goes_on_with_the_chapters_that_are_not_done(tmp_path, monkeypatch):
     }
     chapters["35_indexing"]["x-ray"]["done"] = False
     chapters["40_oja_reservoir"]["racecheck"]["done"] = False  # that takes a GPU
-    target.write_text(json.dumps(results() | {"chapters": chapters}), encoding="utf-8")
+    about = {(name := xray_truth.kernels_of(stem)): fingerprint(name) for stem in chapters}
+    about[xray_truth.kernels_of("60_error_diffusion")] = "of other kernels"
+    all_of_it["receipt"]["about"] = about
+    kept(all_of_it | {"chapters": chapters})
 
     def watched(book, tool, choice, gpu):
         asked.append((book.stem, tool, choice, gpu))
         return "kernels: 7\nchapter done\n"
 
     monkeypatch.setattr(xray_truth, "chapter_watched", watched)
-    xray_truth.go_on(target)
-    assert asked == [("35_indexing", [], "always", 0)]
-    found = json.loads(target.read_text(encoding="utf-8"))["chapters"]
-    assert found["35_indexing"]["x-ray"]["kernels"] == 7
-    assert not found["40_oja_reservoir"]["racecheck"]["done"]
+    xray_truth.go_on()
+    again = ["35_indexing", "60_error_diffusion"]
+    assert sorted(asked) == [(stem, [], "always", 0) for stem in again]
+    stored = evidence.load("xray")
+    assert [stored["chapters"][stem]["x-ray"]["kernels"] for stem in again] == [7, 7]
+    assert not stored["chapters"]["40_oja_reservoir"]["racecheck"]["done"]
+    assert stored["receipt"]["about"] == about  # racecheck has not seen the other kernels
+    monkeypatch.setattr(xray_truth.standin, "is_active", lambda: False)  # as on a GPU
+    asked.clear()
+    xray_truth.go_on()
+    assert {stem for stem, *_ in asked} == {"40_oja_reservoir", "60_error_diffusion"}
+    stored = evidence.load("xray")
+    assert stored["chapters"]["40_oja_reservoir"]["racecheck"]["done"]
+    assert evidence.changed(stored["receipt"]) == []
 
 
 def test_the_script_goes_on_where_a_tool_is_missing(monkeypatch):
@@ -219,6 +268,7 @@ def test_the_script_goes_on_where_a_tool_is_missing(monkeypatch):
     assert xray_truth.watched(["ncu"], ["--run", "0"], 5) == "failed: there is no ncu\n"
 
 
+@pytest.mark.long
 def test_a_process_that_takes_too_long_is_cut_off(monkeypatch):
     words = ["-c", "import time; print('begun', flush=True); time.sleep(60)"]
     monkeypatch.setattr(xray_truth, "command", lambda *_: [xray_truth.sys.executable, *words])

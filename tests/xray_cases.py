@@ -13,26 +13,10 @@ import helpers  # noqa: F401  first: it decides who answers to `import cupy`
 # isort: split
 import cupy as cp
 import numpy as np
+from xray_reasons import KEPT, MERGED
 
 SHARED = "shared"  # where a race is
 GLOBAL = "global"
-MERGED = (
-    "the compiler unrolls the inner loop by four and reads four neighbouring words of a row at "
-    "once, where a row is a multiple of 16 bytes"
-)
-KEPT = (
-    "where a barrier is missing, a compiler may keep in a register what its thread has just "
-    "written; one of the two compilers does so here, and the other reads it again"
-)
-# Why a chapter may have a report of racecheck, and of the x-ray.
-POLLED = {
-    "47_oja_on_chip": "its kernel hands states over in volatile words that carry the number of "
-    "their step, and reads until that fits, an order without barriers that racecheck does not know"
-}
-RACING = {
-    "35_indexing": "it x-rays a blur in place, to show the race",
-    "45_oja_fast": "it times its persistent kernel without the grid's barrier, and x-rays it so",
-}
 
 
 @dataclass(frozen=True)

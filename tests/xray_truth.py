@@ -1,24 +1,29 @@
 """Hold the x-ray against the truth: a GPU's counters, and NVIDIA's detector of races.
 
-python tests/xray_truth.py FILE.json     where there are a GPU, ncu and compute-sanitizer: count
+python tests/xray_truth.py               where there are a GPU, ncu and compute-sanitizer: count
                                          the kernels of xray_cases.py both ways, look for races in
-                                         them and in the chapters, write the file, say what differs
-python tests/xray_truth.py --go-on F     run again what chapters have not done in a file: the x-ray
-                                         and, where there is a GPU, racecheck
-python tests/xray_truth.py --explain F   write why the counts differ, by xray_cases.py, into a file
+                                         them and in the chapters, store it all as the evidence
+                                         "xray", say what differs
+python tests/xray_truth.py --go-on       run again what chapters have not done, and those whose
+                                         kernels are others by now: the x-ray and, where there is a
+                                         GPU, racecheck
+python tests/xray_truth.py --x-ray       x-ray all cases and chapters anew; no GPU is needed
+python tests/xray_truth.py --explain     store anew why counts differ, in the words of
+                                         xray_reasons.py
 python tests/xray_truth.py --run N …     launch cases by their numbers (what those programs watch)
 python tests/xray_truth.py --chapter F   run a chapter's cells; on the stand-in, x-ray its kernels
 
-The file is written anew after every step, so what is cut off keeps what was done. The cases take
-about a minute on 16 cores, racecheck of all chapters more than five; XRAY_TRUTH_SECONDS says how
-many seconds it may take (600).
+It is stored anew after every step, so what is cut off keeps what was done. The cases take about a
+minute on 16 cores, racecheck of all chapters more than five; XRAY_TRUTH_SECONDS says how many
+seconds it may take (600). With XRAY_TRUTH_CASES=fresh_cases it is about the kernels of that file,
+without the chapters, and the evidence is "xray_fresh".
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import datetime
+import importlib
 import json
 import os
 import re
@@ -37,10 +42,18 @@ import helpers  # noqa: E402  first: it decides who answers to `import cupy`
 
 # isort: split
 import cupy as cp  # noqa: E402
-from xray_cases import CASES, POLLED, RACING, SHARED, Case  # noqa: E402
+from xray_cases import SHARED, Case  # noqa: E402
+from xray_reasons import POLLED, RACING  # noqa: E402
 
 from helpers import standin  # noqa: E402
+from helpers.press import evidence  # noqa: E402
+from helpers.press.fingerprint import fingerprint  # noqa: E402
 
+WHICH = os.environ.get("XRAY_TRUTH_CASES", "xray_cases")
+CASES: dict[str, Case] = importlib.import_module(WHICH).CASES
+FRESH = WHICH != "xray_cases"
+NAME = "xray_fresh" if FRESH else "xray"
+COMMAND = f"XRAY_TRUTH_CASES={WHICH} " * FRESH + "python tests/xray_truth.py"
 ROOT = Path(__file__).parents[1]
 SECONDS = float(os.environ.get("XRAY_TRUTH_SECONDS", "600"))
 # What ncu calls our counts: of global and of shared memory.
@@ -57,9 +70,15 @@ METRICS = {
     "shared load passes": (f"{_PASSES}_mem_shared_op_ld.sum",),
     "shared store passes": (f"{_PASSES}_mem_shared_op_st.sum",),
 }
-# Counted besides. Of L1's data: the passes of all kinds of access together, for none tells those of
-# global loads alone. Of L1's tags, where it looks up lines: those of global loads.
+# Counted besides. Of asynchronous copies, where ncu has counters of their own. Of L1's data: the
+# passes of all kinds of access together, for none tells those of global loads alone. Of L1's tags,
+# where it looks up lines: those of global loads.
+COPIES = {
+    "global copy requests": (f"{_REQUESTS}ldgsts.sum",),
+    "global copy sectors": (f"{_SECTORS}ldgsts.sum",),
+}
 BESIDES = {
+    **COPIES,
     "all passes": (f"{_PASSES}.sum",),
     "global load tag passes": ("l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum",),
 }
@@ -86,7 +105,11 @@ def xrayed(case: Case) -> tuple[dict[str, int], list[str]]:
     for name in METRICS:
         where, kind, what = name.split()
         counts[name] = found.total(what, kind=kind, shared=where == "shared")
+        if name.startswith("global load"):  # ncu's counter has those of asynchronous copies
+            counts[name] += found.total(what, kind="copy", shared=False)
     counts["L1 load passes"] = found.total("passes", kind="load")
+    for name in COPIES if any(a.kind == "copy" for a in found.accesses) else ():
+        counts[name] = found.total(name.split()[2], kind="copy")
     races = {"shared" if r.shared else "global" for r in found.races if not r.harmless}
     return counts, sorted(races)
 
@@ -194,7 +217,9 @@ def profiled() -> str:
     """What ncu prints for all cases; a metric that it does not know is left out."""
     metrics = [m for several in (METRICS | BESIDES).values() for m in several]
     for _ in range(3):
-        text = all_watched(ncu(metrics), min(75, left() - 40))
+        text = all_watched(
+            ncu(metrics), min(75, left() - 40), lambda case: getattr(case, "counted", True)
+        )
         unknown = [m for m in metrics if re.search(rf"(?i)(?:find|unknown).*{re.escape(m)}", text)]
         if not unknown or counters(text):
             break
@@ -209,6 +234,9 @@ RACECHECK = [
 ]
 
 
+XRAY = {"x-ray": ([], "always")}
+
+
 def chapter_watched(book: Path, tool: list[str], choice: str, gpu: int = 0) -> str:
     """What is printed when a chapter runs at its small sizes, within the time that is left."""
     environment = {
@@ -219,9 +247,10 @@ def chapter_watched(book: Path, tool: list[str], choice: str, gpu: int = 0) -> s
     return watched(tool, ["--chapter", str(book)], left() - 5, **environment)
 
 
-def all_watched(tool: list[str], seconds: float) -> str:
+def all_watched(tool: list[str], seconds: float, wanted=lambda case: True) -> str:
     """Every case under a tool: in one process and, where one of them ended it, the rest anew."""
-    text, numbers, end = "", list(range(len(CASES))), time.monotonic() + seconds
+    numbers = [n for n, case in enumerate(CASES.values()) if wanted(case)]
+    text, end = "", time.monotonic() + seconds
     while numbers and time.monotonic() < end - 5:
         new = watched(tool, ["--run", *map(str, numbers)], end - time.monotonic())
         text += new
@@ -236,27 +265,33 @@ def all_watched(tool: list[str], seconds: float) -> str:
     return text
 
 
-def write(target: Path, results: dict) -> None:
-    """Write the file, with what differs; it is there complete or not at all."""
+def kernels_of(stem: str) -> str:
+    """A chapter's kernels, as the subject of a receipt."""
+    return f"notebooks/{stem}.ipynb#kernels"
+
+
+def write(results: dict) -> None:
+    """Store all of it, with what differs."""
     finish(results)
-    new = target.with_suffix(".new")
-    new.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(new, target)
+    data = {key: value for key, value in results.items() if key != "receipt"}
+    evidence.store(NAME, data, results["receipt"])
 
 
-def explain(target: Path) -> None:
-    """Find and explain the differences in a file anew; say what is left."""
-    results = json.loads(target.read_text(encoding="utf-8"))
-    write(target, results)
+def explain() -> None:
+    """Find and explain the differences in what is stored anew; say what is left."""
+    results = evidence.load(NAME)
+    write(results)
     summary(results)
 
 
 class Results:
-    """What is written to the file."""
+    """What is stored."""
 
-    def __init__(self, target: str):
-        self.target = Path(target)
-        self.all = {"made": bookkeeping(), "cases": {name: {} for name in CASES}, "chapters": {}}
+    def __init__(self):
+        books = [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb"))
+        about = [f"tests/{WHICH}.py", *(kernels_of(book.stem) for book in books)]
+        made = evidence.receipt(COMMAND, bookkeeping(), about)
+        self.all = {"receipt": made, "cases": {name: {} for name in CASES}, "chapters": {}}
         for name, case in CASES.items():
             self.all["cases"][name]["planted"] = case.races
 
@@ -273,7 +308,7 @@ class Results:
             say(name, "not x-rayed:", str(error)[:300])
 
     def save(self) -> None:
-        write(self.target, self.all)
+        write(self.all)
 
 
 def bookkeeping() -> dict[str, str]:
@@ -292,14 +327,13 @@ def bookkeeping() -> dict[str, str]:
     except RuntimeError as error:
         gxx = str(error)
     return {
-        "device": device.device_name(),
+        "gpu": device.device_name(),
         "driver": device.driver_version(),
-        "CUDA": device.cuda_version(),
-        "CuPy": cp.__version__,
+        "cuda": device.cuda_version(),
+        "cupy": cp.__version__,
         "ncu": version("ncu"),
         "compute-sanitizer": version("compute-sanitizer"),
         "compiler": gxx,
-        "date": datetime.date.today().isoformat(),
     }
 
 
@@ -383,12 +417,12 @@ def chapter_found(text: str) -> dict:
     }
 
 
-def main(target: str) -> None:
-    """Count every case both ways, look for races, and write the file."""
-    results = Results(target)
-    say(results.all["made"])
+def main() -> None:
+    """Count every case both ways, look for races, and store what comes out."""
+    results = Results()
+    say(results.all["receipt"]["on"])
     names = list(CASES)
-    books = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    books = [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb"))
     pool = ThreadPoolExecutor(2 if standin.is_active() else 1 + os.cpu_count())
     jobs, tasks = {}, {}
     profiling = pool.submit(profiled)
@@ -414,7 +448,7 @@ def main(target: str) -> None:
     except TimeoutError:
         say("some cases are not x-rayed yet")
     results.save()
-    text = all_watched(RACECHECK, min(60, left() - 20))
+    text = all_watched(RACECHECK, min(60 if books else 90, left() - 20))
     reports = reported(text)
     launched = {int(n) for n in re.findall(r"(?m)^launched (\d+)", text)}
     if None in reports:  # they name no kernels: somebody has to read them
@@ -449,21 +483,37 @@ def take_chapters(tasks: dict, results: dict, save) -> None:
         save()
 
 
-def go_on(target: Path) -> None:
-    """Run again what chapters have not done in a file."""
-    results = json.loads(target.read_text(encoding="utf-8"))
-    kinds = {"x-ray": ([], "always")}
-    if not standin.is_active():
-        kinds["racecheck"] = (RACECHECK, "never")
+def go_on(kinds: dict | None = None, every: bool = False) -> None:
+    """Run again what chapters have not done, and those whose kernels have changed, or `every` one
+    and every case.
+
+    These are as stored, and no longer stale, when racecheck has seen them too: that takes a GPU.
+    """
+    results = evidence.load(NAME)
+    about = results["receipt"]["about"]
+    if kinds is None:
+        kinds = XRAY if standin.is_active() else XRAY | {"racecheck": (RACECHECK, "never")}
+    for name in CASES if every else ():
+        counts, races = xrayed(CASES[name])
+        results["cases"][name] |= {"x-ray": counts, "races": races}
     tasks, n_gpus = {}, cp.cuda.runtime.getDeviceCount()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for book in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for book in [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb")):
+            subject = kernels_of(book.stem)
+            same = fingerprint(subject) == about.get(subject)
             for kind, (tool, choice) in kinds.items():
-                if results["chapters"].get(book.stem, {}).get(kind, {}).get("done"):
+                if (
+                    same
+                    and not every
+                    and results["chapters"].get(book.stem, {}).get(kind, {}).get("done")
+                ):
                     continue
                 task = pool.submit(chapter_watched, book, tool, choice, len(tasks) % n_gpus)
                 tasks[task] = book.stem, kind
-        take_chapters(tasks, results, lambda: write(target, results))
+        take_chapters(tasks, results, lambda: write(results))
+    again = {stem for stem, kind in tasks.values() if kind == "racecheck"}
+    about |= {kernels_of(stem): fingerprint(kernels_of(stem)) for stem in sorted(again)}
+    write(results)
     summary(results)
 
 
@@ -485,11 +535,13 @@ if __name__ == "__main__":
         launch([int(word) for word in sys.argv[2:]])
     elif len(sys.argv) == 3 and sys.argv[1] == "--chapter":
         chapter(sys.argv[2])
-    elif len(sys.argv) == 3 and sys.argv[1] == "--go-on":
-        go_on(Path(sys.argv[2]))
-    elif len(sys.argv) == 3 and sys.argv[1] == "--explain":
-        explain(Path(sys.argv[2]))
-    elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):
-        main(sys.argv[1])
+    elif sys.argv[1:] == ["--go-on"]:
+        go_on()
+    elif sys.argv[1:] == ["--x-ray"]:
+        go_on(XRAY, every=True)
+    elif sys.argv[1:] == ["--explain"]:
+        explain()
+    elif not sys.argv[1:]:
+        main()
     else:
         sys.exit(__doc__)

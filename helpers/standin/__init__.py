@@ -21,6 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 from helpers.standin import engine
+from helpers.standin.engine import coverage
 
 PACKAGES = Path(__file__).with_name("packages")
 NAMES = ("cupy", "cupyx", "cupy_backends")
@@ -29,21 +30,22 @@ COVERED = {
     "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, CuPy's "
     "dtypes, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
     "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, "
-    "linalg, fft, random (its own streams of numbers), testing",
+    "linalg, fft, random (its own streams of numbers), of testing the four assertions for arrays",
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
+    "Inside kernels": coverage.in_kernels(),
     "Device": "logical devices, streams, events, graph capture, memory pools, "
     "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add",
 }
 NOT_COVERED = {
     "Speed": "nothing that is timed here says anything about a GPU",
-    "Data races": "threads run one after another, so a race may give the right answer; "
-    "helpers.xray finds it",
+    "Data races": "threads run one after another, so a race, or a forgotten wait for a copy, may "
+    "give the right answer; helpers.xray finds races",
     "Asynchrony": "a launch returns when the work is done; streams keep order and nothing else",
     "Libraries": "cupyx.scipy, cupyx.jit, sparse arrays, textures",
-    "Inside kernels": "dynamic parallelism, inline PTX, tensor cores, cuda::pipeline, CUB, Thrust",
+    "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "vectorize, poly1d, cupy.polynomial",
+    "Functions": "vectorize, poly1d, cupy.polynomial, the rest of cupy.testing",
     "Interchange": "DLPack and ExternalStream, since there is no device to share",
 }
 

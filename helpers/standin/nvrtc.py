@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.standin.engine.compiler import SHIM
-from helpers.standin.engine.translate import CUPY_HEADERS
+from helpers.standin.engine.preprocess import CUPY_HEADERS
 
 ARCHITECTURE = re.compile("--?(arch|gpu-architecture)")
 # The oldest GPU that readers are likely to have (a T4), and CuPy's own default standard; with what
@@ -77,20 +77,19 @@ def include_folder(header: str) -> Path | None:
 
 
 def _include_options(source: str) -> list[str]:
-    options = []
+    folder = include_folder("cooperative_groups.h") if "include" in source else None
+    options = [f"-I{folder}", f"-I{folder / 'cccl'}"] if folder else []
     for header in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', source, re.MULTILINE):
         if header in CUPY_HEADERS or not re.match(
-            r"cooperative_groups|cuda_(fp16|pipeline)|math_constants", header
+            r"cooperative_groups|cuda/|cuda_(fp16|pipeline)|math_constants", header
         ):
             continue
-        folder = include_folder(header)
-        if folder is None:
+        if not options:
             raise RuntimeError(
                 f"NVRTC needs CUDA's {header} to check this kernel: "
                 "`pip install nvidia-cuda-runtime nvidia-cuda-cccl`"
             )
-        options += [f"-I{folder}", f"-I{folder / 'cccl'}"]
-    return list(dict.fromkeys(options))
+    return options
 
 
 @dataclass(frozen=True)

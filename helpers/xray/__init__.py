@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from helpers.standin.xray.build import can_compile as can_xray  # noqa: F401
-from helpers.standin.xray.result import XRay
-from helpers.xray import job as jobs
+from helpers.xray import picture, table
+from helpers.xray.look import look
+from helpers.xray.machine.build import can_compile as can_xray  # noqa: F401
+from helpers.xray.make import make
+from helpers.xray.result import SHOWN, XRay
+
+SHOWN |= {"text": table.text, "table": table.show, "picture": picture.show}
 
 
 def xray(
@@ -32,7 +36,7 @@ def xray(
         more, keywords: further arguments of a kernel that is called.
 
     Returns:
-        The findings, which show themselves as a table; ``helpers.standin.xray.result.XRay``.
+        The findings, which show themselves as a table; ``helpers.xray.result.XRay``.
 
     Raises:
         TypeError: not a kernel, or arguments that do not fit it.
@@ -52,7 +56,6 @@ def xray(
     else:
         given = tuple(a for a in (grid, block, args, *more) if a is not None)
         grid = block = None
-    job = jobs.make(
-        kernel, grid, block, given, shared_mem=shared_mem, blocks=blocks, keywords=keywords
+    return look(
+        make(kernel, grid, block, given, shared_mem=shared_mem, blocks=blocks, keywords=keywords)
     )
-    return jobs.look(job)

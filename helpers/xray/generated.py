@@ -6,26 +6,29 @@ threads that a GPU would have.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 
 import numpy as np
 
 from helpers.standin.engine import memory
-from helpers.standin.xray.build import lines_of
-from helpers.standin.xray.result import XRay
+from helpers.standin.engine.plan import Plan
+from helpers.xray import looking
 from helpers.xray.job import Job
-from helpers.xray.spaces import Given
+from helpers.xray.machine.build import lines_of
+from helpers.xray.machine.spaces import Given
+from helpers.xray.result import XRay
 
 REDUCTION_BLOCK = 512  # threads; what CuPy takes
 
 
-def run(job: Job, arguments: list, look: Callable[..., XRay]) -> XRay:
-    """The x-ray of an ElementwiseKernel or a ReductionKernel; ``look`` is ``run._look``.
-
-    ``arguments`` are arrays and values, which the kernel may change.
-    """
+def run(job: Job) -> XRay:
+    """The x-ray of an ElementwiseKernel or a ReductionKernel."""
     import cupy
+
+    arguments = looking.arguments(job)
+    look = functools.partial(looking.look, job, lambda sample: None)
 
     elementwise = job.kind == "elementwise"
     kind = cupy.ElementwiseKernel if elementwise else cupy.ReductionKernel
@@ -53,7 +56,7 @@ def _watched(kind: type, found: list[XRay], look: Callable[..., XRay]) -> type:
 
     def launch(kernel, source, rows, words, pointers, block_size) -> None:
         source = _with_numbers(source)
-        compiled = _compile(source, kernel.options, kernel.name)
+        compiled = looking.compiled(source, (*kernel.options, "-DSTANDIN_NVRTC"), kernel.name, ())
         at = {name: offset for _, name, offset in rows}
         if "_shift" in at:  # a block has 1 << shift of the results
             blocks = -(-int(words[at["_out_ind"]]) // (1 << int(words[at["_shift"]])))
@@ -68,8 +71,8 @@ def _watched(kind: type, found: list[XRay], look: Callable[..., XRay]) -> type:
         constant = {p.name: p.is_const for p in kernel.params}
         arrays = [_given(q, constant[q.name]) for q in pointers]
         grid, block = (-(-threads // block_size), 1, 1), (min(block_size, threads), 1, 1)
-        lines = lines_of(source)
-        found.append(look(kernel.name, compiled, grid, block, values, arrays, lines))
+        plan = Plan(grid, block, values)
+        found.append(look(kernel.name, compiled, plan, arrays, lines_of(source)))
 
     return Watched
 
@@ -92,18 +95,10 @@ def _given(pointer, constant: bool) -> Given:
     return Given(pointer.name, pointer.address, end, pointer.item_bytes, constant)
 
 
-def _compile(source: str, options: tuple[str, ...], name: str):
-    from helpers.xray.run import _compiled
-
-    return _compiled(source, (*options, "-DSTANDIN_NVRTC"), name, ())
-
-
 def _with_numbers(source: str) -> str:
     """The generated source with CuPy's headers, and lines of its own that are all different."""
     lines = ['#line 2 "generated code"', '#include "carray.h"', *source.split("\n")]
     for at, line in enumerate(lines):
-        if re.match(r'#line 1 "generated code"', line) or (
-            re.match(r"#line 1 ", line) and lines[at + 1].startswith("#define REDUCE")
-        ):
+        if re.match(r'#line 1 "generated code"', line):
             lines[at] = f'#line {at + 2} "generated code"'
     return "\n".join(lines)

@@ -144,7 +144,7 @@ def occupancy(kernel, block, *, shared_mem=0, architectures=(75, 80, 90)) -> Occ
     """
     import cupy
 
-    from helpers.xray.job import _raw
+    from helpers.xray.make import raw_spec
 
     if not isinstance(kernel, cupy.RawKernel):
         raise TypeError(f"helpers.occupancy takes a RawKernel, not a {type(kernel).__qualname__}")
@@ -153,7 +153,7 @@ def occupancy(kernel, block, *, shared_mem=0, architectures=(75, 80, 90)) -> Occ
         raise ValueError(f"a block has 1 to 1,024 threads, not {block}")
     if unknown := set(architectures) - set(KINDS):
         raise ValueError(f"architectures are of {sorted(KINDS)}, not {sorted(unknown)}")
-    spec = _raw(kernel)
+    spec = raw_spec(kernel)
     found = Occupancy()
     for architecture in architectures:
         code = _machine_code(spec, architecture)

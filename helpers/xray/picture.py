@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helpers import display
-from helpers.standin.xray.result import BANKS, SECTOR, Access
+from helpers.xray.result import BANKS, SECTOR, Access
 from helpers.xray.table import label, percent
 
 MOST_SECTORS = 40  # boxes in a row; of more, only those that are touched are drawn

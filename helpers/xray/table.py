@@ -6,7 +6,7 @@ import textwrap
 
 import tabulate
 
-from helpers.standin.xray.result import SECTOR, Access, XRay
+from helpers.xray.result import SECTOR, Access, XRay
 
 HEADERS = ("line", "source", "requests", "lanes", "asked", "sectors", "used", "passes")
 WIDTH = 72  # characters of a line of source
@@ -64,7 +64,8 @@ def label(access: Access) -> str:
     what = access.text if len(access.text) <= 40 else access.text[:39] + "…"
     if access.array not in what:
         what += f" of {access.array}"
-    return f"{access.kind} {what}" + (", shared" if access.shared else "")
+    where = f", {access.memory}" if access.memory in ("shared", "constant") else ""
+    return f"{access.kind} {what}{where}"
 
 
 def _numbers(access: Access) -> tuple[str, ...]:

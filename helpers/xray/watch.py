@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from helpers import standin
-from helpers.standin.xray.build import can_compile
-from helpers.standin.xray.result import Race
-from helpers.xray import job as jobs
+from helpers.xray.job import Job
+from helpers.xray.look import look
+from helpers.xray.machine.build import can_compile
+from helpers.xray.make import make
+from helpers.xray.result import Race
 
 ACCESSES = 2_000_000  # of a launch are looked at
 BUFFERS = 1 << 26  # bytes; a launch with larger arrays is not noted
@@ -16,7 +18,7 @@ SECONDS = 60  # an x-ray in another process takes at most
 
 
 @contextlib.contextmanager
-def launches(function: Callable) -> Iterator[list[jobs.Job]]:
+def launches(function: Callable) -> Iterator[list[Job]]:
     """Yield a list that is filled, in a ``with`` block, with the first launch of every kernel.
 
     These are RawKernels, functions of RawModules, ElementwiseKernels and ReductionKernels: on the
@@ -24,7 +26,7 @@ def launches(function: Callable) -> Iterator[list[jobs.Job]]:
     the block, and those among the global variables of ``function`` and the variables around it.
     Nothing is noted without a compiler.
     """
-    noted: list[jobs.Job] = []
+    noted: list[Job] = []
     if not can_compile():
         yield noted
         return
@@ -43,7 +45,7 @@ def launches(function: Callable) -> Iterator[list[jobs.Job]]:
 class _Noter:
     """Called with each launch before it happens."""
 
-    def __init__(self, noted: list[jobs.Job]):
+    def __init__(self, noted: list[Job]):
         self.noted = noted
         self.known: list = []  # kernels
         self.listening = True
@@ -60,7 +62,7 @@ class _Noter:
             return
         self.known.append(kernel)
         try:
-            job = jobs.make(
+            job = make(
                 kernel,
                 grid,
                 block,
@@ -199,14 +201,14 @@ class _Module(_Proxy):
         return _Kernel(self._value.get_function(name), self._note.raw)
 
 
-def first_race(noted: list[jobs.Job]) -> tuple[str, Race] | None:
+def first_race(noted: list[Job]) -> tuple[str, Race] | None:
     """The name of the first of these kernels that races, and its race; None if none does harm.
 
     A launch that the stand-in cannot run is passed over: whoever launched it has heard of that.
     """
     for job in noted:
         try:
-            found = jobs.look(job, SECONDS)
+            found = look(job, SECONDS)
         except Exception:  # a GPU may run what the stand-in does not
             continue
         for race in found.races:

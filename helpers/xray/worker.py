@@ -9,8 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from helpers.standin.xray.result import XRay
 from helpers.xray.job import Job
+from helpers.xray.result import XRay
+from helpers.xray.run import run
 
 _ROOT = Path(__file__).parents[2]
 
@@ -52,8 +53,6 @@ def run_elsewhere(job: Job, seconds: float | None = None) -> XRay:
 
 def main(given: str, found: str) -> None:
     """Be that process: read a Job, write ("xray", XRay) or ("error", exception)."""
-    from helpers.xray.run import run
-
     try:
         answer = ("xray", run(pickle.loads(Path(given).read_bytes())))
     except Exception as error:  # it is told in the process that asked

@@ -2,8 +2,8 @@
 
 python -m pytest tests/conformance                   the quick part: all tests of kernels and a
                                                      sample of the rest
-python -m pytest tests/conformance --whole           every test, compared with results.json
-python -m pytest tests/conformance --whole --store   the same, and write results.json anew
+python -m pytest tests/conformance --whole           every test, compared with the stored
+python -m pytest tests/conformance --whole --store   the same, and store what it gave
 python -m pytest tests/conformance --files REGEX     every test of the files that fit; may --store
 
 All of CuPy's test files are in. ``suite.toml`` has the rules for what fails or is not run, with a
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("CuPy's own tests")
     group.addoption("--whole", action="store_true", help="every test of CuPy's")
     group.addoption("--files", metavar="REGEX", help="every test of the files that fit")
-    group.addoption("--store", action="store_true", help="write results.json anew")
+    group.addoption("--store", action="store_true", help="store the counts")
 
 
 def _alone(config: pytest.Config) -> bool:

@@ -1,38 +1,42 @@
-"""What the last whole run gave, by file, in ``results.json``: ``{label: number of cases}``."""
+"""What the last whole run gave, by file: ``{label: number of cases}``, the evidence of its name."""
 
 from __future__ import annotations
 
-import datetime
-import json
 from collections import Counter
 from importlib.metadata import version
-from pathlib import Path
 
 import rules
 import sdist
 
-RESULTS = Path(__file__).with_name("results.json")
+from helpers.press import evidence
+
+NAME = "conformance"
+COMMAND = "python -m pytest tests/conformance --whole --store"
+ABOUT = [
+    "helpers/standin/engine/**/*",
+    "helpers/standin/packages/**/*",
+    "helpers/standin/names.toml",
+]
 Counts = dict[str, Counter]
 
 
 def read() -> dict:
     """The stored results; without a file, results without files."""
-    if not RESULTS.exists():
-        return {"files": {}}
-    return json.loads(RESULTS.read_text(encoding="utf-8"))
+    return evidence.load(NAME) or {"files": {}}
 
 
 def write(counts: Counts, every_file: list[str]) -> None:
-    """Store the counts of these files; the other files of the suite keep theirs."""
-    files = {name: entry for name, entry in read()["files"].items() if name in every_file}
+    """Store the counts of these files; the other files of the suite keep theirs.
+
+    The receipt stays that of the last run in which all files had counts: it speaks of all of them.
+    """
+    before = read()
+    files = {name: entry for name, entry in before["files"].items() if name in every_file}
     files |= {name: dict(sorted(found.items())) for name, found in counts.items()}
-    results = {
-        "cupy": sdist.VERSION,
-        "numpy": version("numpy"),
-        "date": datetime.date.today().isoformat(),
-        "files": dict(sorted(files.items())),
-    }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    made = before.get("receipt")
+    if made is None or set(counts) == set(every_file):
+        made = evidence.receipt(COMMAND, evidence.cpu() | {"cupy": sdist.VERSION}, ABOUT)
+    evidence.store(NAME, {"files": dict(sorted(files.items()))}, made)
 
 
 def misfits(suite: rules.Suite, files: list[str]) -> list[str]:
@@ -58,6 +62,7 @@ def differences(counts: Counts) -> list[str]:
             for label in sorted({*entry, *found})
             if entry.get(label, 0) != found.get(label, 0)
         ]
-    if lines and before.get("numpy") != version("numpy"):
-        lines.insert(0, f"stored with NumPy {before.get('numpy')}, run with {version('numpy')}")
+    numpy = before["receipt"]["on"]["numpy"] if "receipt" in before else "?"
+    if lines and numpy != version("numpy"):
+        lines.insert(0, f"stored with NumPy {numpy}, run with {version('numpy')}")
     return lines

@@ -1,13 +1,12 @@
 """The long run: ``python -m tests.fuzz --cases 10000 --store``.
 
 Each kind runs in a process of its own, so a kernel that ends it is found and printed as well.
-``--store`` writes what came out to ``result.json``, beside this file.
+``--store`` writes what came out into the evidence "fuzz", which the stand-in's page shows.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import subprocess
 import sys
@@ -16,12 +15,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import cupy
-import numpy as np
+from helpers.press import evidence
 
 from . import runs
 
-RESULT = Path(__file__).with_name("result.json")
+# What the programs run on: translation, compiler and memory, arrays and the kinds of kernels.
+ABOUT = [
+    "helpers/standin/engine/**/*",
+    "helpers/standin/packages/cupy/_core/*",
+    "helpers/standin/packages/cupy/cuda/_guarded.py",
+    "helpers/standin/packages/cupy/cuda/function.py",
+    "helpers/standin/packages/cupy/cuda/memory.py",
+]
 PIECE = 200  # cases that one process runs; a process has seeds of its own
 _FAILED = "\n---- a failure ----\n"
 
@@ -44,7 +49,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first cases (default: 0)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default: 2)")
     parser.add_argument("--kind", choices=runs.KINDS, help="only this one")
-    parser.add_argument("--store", action="store_true", help=f"write {RESULT.name}")
+    parser.add_argument("--store", action="store_true", help="store what came out")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)  # of a child
     options = parser.parse_args()
     if options.folder is not None:
@@ -68,9 +73,6 @@ def main() -> int:
     failures = [text for pieces in answers.values() for _, found in pieces for text in found]
     counts = {kind: sum(count for count, _ in pieces) for kind, pieces in answers.items()}
     result = {
-        "date": datetime.date.today().isoformat(),
-        "version": cupy.__version__,
-        "numpy": np.__version__,
         "cases": sum(counts.values()),
         "by kind": counts,
         "seconds": round(time.monotonic() - start),
@@ -79,7 +81,8 @@ def main() -> int:
     text = json.dumps(result, indent=2) + "\n"
     print(_FAILED.join(["", *failures]), text, sep="\n")
     if options.store:
-        RESULT.write_text(text, encoding="utf-8")
+        command = f"python -m tests.fuzz --cases {options.cases} --store"
+        evidence.store("fuzz", result, evidence.receipt(command, evidence.cpu(), ABOUT))
     return 1 if failures else 0
 
 

@@ -152,7 +152,11 @@ OF_BITS = {
     "__popcll": ("Q", "i", lambda x: np.bitwise_count(x).astype("i")),
     "__clz": ("i", "i", lambda x: (32 - _bit_length(x.view("I"))).astype("i")),
     "__ffs": ("i", "i", lambda x: _bit_length((x & -x).view("I")).astype("i")),
-    "__brev": ("I", "I", lambda x: np.packbits(_reversed(x), axis=-1).view(">u4")[..., 0]),
+    "__brev": (
+        "I",
+        "I",
+        lambda x: np.packbits(_reversed(x), axis=-1).view(">u4")[..., 0].astype("I"),
+    ),
     "abs": ("i", "i", np.abs),
 }
 OF_TWO = {

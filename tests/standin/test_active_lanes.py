@@ -3,6 +3,7 @@
 import cupy as cp
 import numpy as np
 import pytest
+from marks import long_but
 
 RNG = np.random.default_rng(40)
 HEAD = """#include <cooperative_groups.h>
@@ -91,7 +92,7 @@ __device__ int take(int *counter) {
 
 
 @pytest.mark.parametrize("take", [AGGREGATED, HEAD + COALESCED], ids=["mask", "coalesced"])
-@pytest.mark.parametrize("block", [32, 70])
+@pytest.mark.parametrize("block", long_but([70], [32, 70]))
 def test_a_filter_with_one_atomic_a_warp(take, block):
     x, calls = RNG.standard_normal(5 * block).astype("f4"), cp.zeros(2, "i4")
     kept = cp.zeros(x.size, "f4")

@@ -525,3 +525,25 @@ def test_einsum_converts_its_operands_first(optimize):
     a, b = cp.full((2, 3), 100, "i1"), cp.full((3, 2), 100, "i1")
     got = cp.einsum("ij,jk,kl", a, b, cp.ones((2, 4), "f4"), optimize=optimize)
     assert got.dtype == np.float32 and (got == 60_000).all()
+
+
+@pytest.mark.parametrize(
+    "name, allowed",
+    [
+        ("scatter_add", "iIlLqQefd"),
+        ("scatter_max", "iIlLqQfd"),
+        ("scatter_min", "iIlLqQfd"),
+    ],
+)
+def test_scatters_are_for_the_types_that_a_gpu_adds_at_once(name, allowed):
+    """Source: CuPy 14.2.0, cupy/_core/_routines_indexing.pyx."""
+    for kind in "?bBhHiIlLqQefdFD":
+        a, once = cp.zeros(3, kind), lambda a: getattr(cupyx, name)(a, cp.array([0, 0]), 1)
+        if kind in allowed:
+            once(a)
+            assert a[0] == {"scatter_add": 2, "scatter_max": 1, "scatter_min": 0}[name]
+        else:
+            with pytest.raises(TypeError, match=str(a.dtype)):
+                once(a)
+    with pytest.raises(TypeError, match="float32"):
+        cp.subtract.at(cp.zeros(3, "f"), cp.array([0, 0]), 1)

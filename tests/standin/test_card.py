@@ -172,6 +172,7 @@ def test_dynamic_shared_memory_up_to_the_cards_limit(card):
         kernel((1,), (64,), (x, np.int32(n)), shared_mem=64 * KIB + 16)
 
 
+@pytest.mark.long
 def test_no_cooperative_launch_where_the_card_has_none(card):
     kernel = cp.RawKernel(COUNT, "count", enable_cooperative_groups=True)
     total, seen = cp.zeros(1, np.int32), cp.zeros(3, np.int32)

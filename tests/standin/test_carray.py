@@ -32,6 +32,7 @@ def test_flat_store_follows_the_strides(data):
     np.testing.assert_array_equal(dy.get(), values.reshape(shape))
 
 
+@pytest.mark.long
 @EXAMPLES
 @given(st.data())
 def test_multi_index_follows_the_strides(data):

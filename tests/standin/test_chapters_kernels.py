@@ -31,18 +31,26 @@ def test_each_source_is_written_down_once(monkeypatch):
     assert len(list(chapters_kernels.FOLDER.iterdir())) == 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl")
-def test_those_refused_are_shown(capsys):
+@pytest.mark.parametrize(
+    "judge, wrong, says",
+    [
+        ("cubins", "12289", ("row: NVRTC refused it for sm_75", "49156 bytes smem")),
+        ("nvrtc", "missing", ("row: NVRTC refused it", 'identifier "missing" is undefined')),
+    ],
+)
+def test_those_refused_are_shown(judge, wrong, says, folder, capsys):
     chapters_kernels.check(KERNEL, ("-DN=12288",), "row", ())
-    assert chapters_kernels.main() == 0
+    assert chapters_kernels.judged(folder, judge) == 0
     assert "1 sources compiled" in capsys.readouterr().out
-    chapters_kernels.check(KERNEL, ("-DN=12289",), "row", ())
-    assert chapters_kernels.main() == 1
+    chapters_kernels.check(KERNEL, (f"-DN={wrong}",), "row", ())
+    assert chapters_kernels.judged(folder, judge) == 1
     shown = capsys.readouterr().out
-    assert "row: NVRTC refused it for sm_75" in shown and "49156 bytes smem" in shown
+    assert all(text in shown for text in says)
     assert KERNEL in shown and "2 sources" in shown and "1 refused" in shown
 
 
-def test_without_a_run_there_is_nothing_to_say(capsys):
-    assert chapters_kernels.main() == 1
-    assert "run the chapters" in capsys.readouterr().out
+def test_without_a_run_there_is_nothing_to_say(folder, capsys):
+    assert chapters_kernels.judged(folder, "nvrtc") == 1
+    assert "run their tests first" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 import cupy as cp
 import numpy as np
 import pytest
+from marks import long_but
 
 RNG = np.random.default_rng(22)
 HEAD = """#include <cooperative_groups.h>
@@ -82,7 +83,7 @@ def test_ranks_and_sizes():
     np.testing.assert_array_equal(out.get(), np.stack(expected, axis=1))
 
 
-@pytest.mark.parametrize("size", [32, 16, 4, 1])
+@pytest.mark.parametrize("size", long_but([4], [32, 16, 4, 1]))
 def test_tiles(size):
     body = f"""
     auto tile = cg::tiled_partition<{size}>(cg::this_thread_block());

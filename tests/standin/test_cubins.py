@@ -5,7 +5,7 @@ import io
 import struct
 
 import cubins
-import cupy13
+import cupy_oldest
 import nvrtc
 import pytest
 from cupy._core._launch import CARRAY
@@ -172,27 +172,27 @@ def test_what_ptxas_refuses():
         cubins.check(source % 12289)
 
 
-@pytest.mark.skipif(not cupy13.is_there(), reason="CuPy 13's wheel has not been fetched")
-def test_cupy_13_headers(monkeypatch):
+@pytest.mark.skipif(not cupy_oldest.is_there(), reason="run python tests/cupy_oldest.py")
+def test_headers_of_the_oldest_cupy():
     generated = CARRAY + (
         'extern "C" __global__ void k(CArray<float, 2, 1, 1> _raw_x, CIndexer<2, 1> _ind) {\n'
         "  CUPY_FOR(i, _ind.size()) { _ind.set(i); _raw_x.at(_ind.get()) = %s; }\n}"
     )
-    rewritten = cupy13.rewrite(generated)
+    rewritten = cupy_oldest.rewrite(generated)
     assert "cupy/carray.cuh" in rewritten and "_raw_x[_ind.get()]" in rewritten
     cubins.check(generated % "_raw_x.shape()[1] + _raw_x[0]")
     # A member of the shim's own.
-    with pytest.raises(CompileException, match="as CuPy 13 gives it(.|\n)*parameter_"):
+    with pytest.raises(CompileException, match="as CuPy 14.0.1 gives it(.|\n)*parameter_"):
         cubins.check(generated % "sizeof(_raw_x.parameter_)")
 
 
-@pytest.mark.skipif(not cupy13.is_there(), reason="CuPy 13's wheel has not been fetched")
-def test_cupy_13_takes_c_plus_plus_11():
-    """Anyone's kernel, unless its options say otherwise."""
-    source = """template <class T> __device__ const T three = 3;  // C++14: a variable's template
-extern "C" __global__ void k(int *x) { x[0] = three<int>; }"""
-    with pytest.raises(CompileException, match="as CuPy 13 gives it"):
-        cubins.check(source)
-    cubins.check(source, ("-std=c++14",))
+@pytest.mark.long
+@pytest.mark.skipif(not cupy_oldest.is_there(), reason="run python tests/cupy_oldest.py")
+def test_the_oldest_cupy_reads_a_kernel_of_ones_own_with_its_headers():
+    cubins.check("""#include <cupy/complex.cuh>
+extern "C" __global__ void k(complex<double> *z) { z[0] = conj(z[1]) * exp(z[2]); }""")
     cubins.check("""#include <cooperative_groups.h>
 extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }""")
+    with pytest.raises(CompileException, match="refused it"):
+        cubins.check("""#include <cupy/complex.cuh>
+extern "C" __global__ void k(complex<double> *z) { z[0] = z[1] % z[2]; }""")

@@ -1,9 +1,6 @@
 """``cupyx.distributed``: two to four processes, and threads of one."""
 
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -13,8 +10,7 @@ import numpy as np
 import pytest
 from cupy.cuda.nccl import NcclError
 from cupyx.distributed import NCCLBackend, init_process_group
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+from ranks import ended, started
 
 HEAD = """
 import os, sys, time
@@ -39,23 +35,7 @@ def port(monkeypatch):
 
 def run(size, body):
     """Exit code, output and errors of one process for each rank, all within two minutes."""
-    environment = {**os.environ, "CUPY_STANDIN": "always", "PYTHONPATH": ROOT}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", HEAD + body, str(rank), str(size)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(size)
-    ]
-    try:
-        texts = [process.communicate(timeout=120) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    return [(p.returncode, out, err) for p, (out, err) in zip(processes, texts, strict=True)]
+    return ended([started(HEAD + body, rank, size) for rank in range(size)])
 
 
 def threads(size, work, **how):

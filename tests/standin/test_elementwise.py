@@ -260,7 +260,9 @@ def test_compile_error_has_the_readers_lines():
     kernel = cp.ElementwiseKernel("T x", "T y", "\n  T a = x;\n  y = b;", "lines")
     with pytest.raises(CompileException, match=r"lines\.cu\(3\): error: .*'b'"):
         kernel(arange(2))
-    kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n\nint f() { oops }")
+    kernel = cp.ElementwiseKernel(
+        "T x", "T y", "y = x", "lines", preamble="\n\n__device__ int f() { oops }"
+    )
     with pytest.raises(CompileException, match=r"lines\.cu, preamble\(3\): error: .*'oops'"):
         kernel(arange(2))
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "lines", preamble="\n#include <vector>")

@@ -294,7 +294,9 @@ def test_an_endless_loop_ends():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
-@pytest.mark.parametrize("steps, seconds", [(200_000, 0.2), (1, 0.0003)])
+@pytest.mark.parametrize(
+    "steps, seconds", [(200_000, 0.2), pytest.param(1, 0.0003, marks=pytest.mark.long)]
+)
 def test_an_alarm_of_the_program_is_never_taken_for_the_time_limit(steps, seconds):
     """In a process of its own: one that fell between two launches once ended or hung it."""
     program = f"""

@@ -1,14 +1,16 @@
 """Numbers with a fraction that become integers: as a GPU does it, or an error.
 
-PTX's cvt.rzi clamps to the integer's range and turns a NaN into 0 (PTX ISA, "cvt"). NVRTC converts
-to an integer of 8 or 16 bits by way of one of 32, of which it keeps the low bits.
+PTX's cvt.rzi clamps to the integer's range. A NaN becomes 0 or, where either side has 64 bits, the
+highest bit alone (PTX ISA, "cvt"). NVRTC converts to an integer of 8 or 16 bits by way of one of
+32, of which it keeps the low bits.
 """
 
 import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine.casts import translate_text
+from helpers.standin.engine import casts
+from helpers.standin.engine.source import without_strings
 
 VALUES = [0.7, -0.7, 41.9, -41.9, 300.5, -300.5, 70000.5, 3e9, -3e9, 1e19, -1e19, 1e38, -1e38,
           np.inf, -np.inf, np.nan, 2147483648.0, 4294967296.0]  # fmt: skip
@@ -23,8 +25,10 @@ def clamped(x, dtype):
     """With exact integers of Python's; the low bits of 32 for the short types."""
     wide = np.dtype(dtype if np.dtype(dtype).itemsize == 8 else np.dtype(dtype).kind + "4")
     info = np.iinfo(wide)
+    long = 8 in (wide.itemsize, np.asarray(x).dtype.itemsize)
+    nan = (-1 if wide.kind == "i" else 1) * 2 ** (8 * wide.itemsize - 1) if long else 0
     exact = [
-        0 if np.isnan(v) else info.max if v == np.inf else info.min if v == -np.inf
+        nan if np.isnan(v) else info.max if v == np.inf else info.min if v == -np.inf
         else min(max(int(v), info.min), info.max) for v in map(float, x)
     ]  # fmt: skip
     return np.array(exact, wide).astype(dtype)
@@ -86,7 +90,39 @@ extern "C" __global__ void k(const float *x, int *o) {{
 def test_casts_in_elementwise_kernels():
     x = cp.array([np.nan, -1e20, 2.7, 1e20])
     kernel = cp.ElementwiseKernel("float64 x", "int32 y", "y = (int)x /* (int)x */", "saturate")
-    assert kernel(x).get().tolist() == [0, -(2**31), 2, 2**31 - 1]
+    assert kernel(x).get().tolist() == [-(2**31), -(2**31), 2, 2**31 - 1]
+
+
+ARRAYS = [np.array(VALUES, real) for real in ("f4", "f8", "c8", "c16")]
+ARRAYS.append(np.array([0.7, -41.9, 300.5, 60000, -60000, np.inf, -np.inf, np.nan], "f2"))
+
+
+@pytest.mark.parametrize("x", ARRAYS, ids=lambda x: x.dtype.name)
+@pytest.mark.parametrize("integer", sorted(set(TYPES.values())))
+def test_arrays_saturate_as_kernels_do(x, integer):
+    expected, on_device = clamped(x.real, integer), cp.asarray(x)
+    np.testing.assert_array_equal(on_device.astype(integer).get(), expected)
+    np.testing.assert_array_equal(cp.asarray(on_device, integer).get(), expected)
+    for one, what in zip(on_device[:3], expected[:3], strict=True):  # without an axis
+        assert one.astype(integer) == what
+    if x.dtype.kind == "c":
+        return
+    target = cp.zeros(x.shape, integer)
+    target[:] = on_device
+    np.testing.assert_array_equal(target.get(), expected)
+    target[cp.arange(x.size)[::-1]] = on_device
+    np.testing.assert_array_equal(target.get(), expected[::-1])
+    cp.copyto(target, on_device, casting="unsafe")
+    np.testing.assert_array_equal(target.get(), expected)
+    target.flat[1:3] = on_device[:2]
+    cp.put(target, cp.array([0]), on_device[3:4])
+    np.testing.assert_array_equal(target[:3].get(), expected[[3, 0, 1]])
+
+
+def test_the_first_difference_of_cupys_own_page():
+    """CuPy's reference, "Differences between CuPy and NumPy": cast from float to integer."""
+    assert cp.array([-1], dtype=np.float32).astype(np.uint32).tolist() == [0]
+    assert cp.array([float("inf")], dtype=np.float32).astype(np.int32).tolist() == [2147483647]
 
 
 FITS = "standin_fits<int>"
@@ -99,7 +135,6 @@ TEXTS = {
     "(int)f<float>(x)": f"(int){FITS}(f<float>(x))",
     "return (int)1.5e-3f;": f"return (int){FITS}(1.5e-3f);",
     "y = int(a < b ? a : b);": f"y = int({FITS}(a < b ? a : b));",
-    "#define F(x) (int)x\n(y)": f"#define F(x) (int){FITS}(x)\n(y)",
     "(int)a ? (int)b : (int)c": f"(int){FITS}(a) ? (int){FITS}(b) : (int){FITS}(c)",
     '(int)(")"[0])': f'(int){FITS}((")"[0]))',
 }
@@ -112,12 +147,12 @@ UNTOUCHED = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_a_cast_takes(text):
-    assert translate_text(text) == TEXTS[text]
+    assert casts.translate(text, without_strings(text)) == TEXTS[text]
 
 
 @pytest.mark.parametrize("text", UNTOUCHED)
 def test_what_is_no_cast(text):
-    assert translate_text(text) == text
+    assert casts.translate(text, without_strings(text)) == text
 
 
 def test_casts_of_what_is_no_number():

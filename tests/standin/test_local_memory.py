@@ -172,9 +172,10 @@ FILLED = """__device__ __noinline__ int filled(int n) {
     "variable",
     [
         "__device__ int v = filled(400);",
-        "int v = filled(100000);",
+        "__device__ int v = filled(100000);",
         "__constant__ int w[2] = {1, filled(400)}, v = 3;",
-        "struct S { int a; __device__ S(int n) : a(filled(n)) {} };__device__ S s(400);int v;",
+        "struct S { int a; __device__ S(int n) : a(filled(n)) {} };__device__ S s(400);"
+        "__device__ int v;",
         "__device__ int endless() { int n = 0; while (true) ++n; return n; }"
         "__device__ int v = endless();",
     ],

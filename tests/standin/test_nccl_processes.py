@@ -9,7 +9,7 @@ import cupy as cp
 import numpy as np
 import pytest
 from cupy.cuda import nccl
-from ranks import refused
+from ranks import ended, refused, started
 
 pytestmark = pytest.mark.usefixtures("four_devices")
 
@@ -29,29 +29,7 @@ x = cp.arange(6, dtype=cp.float32) * (rank + 1)
 def start(size, body, name=None):
     """Processes of ranks 1 to size - 1; the id is this process's unless given."""
     name = nccl.get_unique_id() if name is None else name
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    environment = {**os.environ, "CUPY_STANDIN": "always", "PYTHONPATH": root}
-    command = [sys.executable, "-W", "error", "-c", WORKER + body]
-    return name, [
-        subprocess.Popen(
-            [*command, str(rank), str(size), name.hex()],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(1, size)
-    ]
-
-
-def end(processes):
-    """Exit codes and what was written, of processes that end within two minutes."""
-    try:
-        texts = [process.communicate(timeout=120) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    return [(p.returncode, out, err) for p, (out, err) in zip(processes, texts, strict=True)]
+    return name, [started(WORKER + body, rank, size, name.hex()) for rank in range(1, size)]
 
 
 def test_ranks_in_processes():
@@ -78,11 +56,11 @@ print(rank, part.rank_id(), x.tolist(), y.tolist())
     comm.recv(y.data.ptr, 6, nccl.NCCL_FLOAT, 2, 0)
     nccl.groupEnd()
     assert comm.commSplit(-1, 0) is None
-    ended = end(processes)
+    found = ended(processes)
     total = [0.0, 6.0, 12.0, 18.0, 24.0, 30.0]
     assert y.get().tolist() == total
-    assert [(code, err) for code, _, err in ended] == [(0, ""), (0, "")]
-    assert [out.splitlines()[-1] for _, out, _ in ended] == [
+    assert [(code, err) for code, _, err in found] == [(0, ""), (0, "")]
+    assert [out.splitlines()[-1] for _, out, _ in found] == [
         f"1 0 {total} {[v + 100 for v in total]}",
         f"2 1 {total} {total}",
     ]
@@ -99,9 +77,10 @@ def test_a_process_that_dies(monkeypatch):
         "Rank 1 is missing from broadcast of 3 float64 from rank 1: its process has ended",
     )
     assert time.monotonic() - began < 60
-    assert [code for code, _, _ in end(processes)] == [7, 0]
+    assert [code for code, _, _ in ended(processes)] == [7, 0]
 
 
+@pytest.mark.long
 def test_the_death_of_the_process_that_made_the_id():
     body = """
 try:
@@ -126,7 +105,7 @@ os._exit(9)
         first.stdout.readline()  # what `import helpers` says
         name = bytes.fromhex(first.stdout.readline())
         _, processes = start(2, body, name)
-        ((code, out, err),) = end(processes)
+        ((code, out, err),) = ended(processes)
         assert first.wait(60) == 9
     finally:
         first.kill()

@@ -12,6 +12,7 @@ from strategies import shapes, views
 total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_axes_of_any_view(data):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from helpers.standin.engine.source import closing, without_comments, without_strings
+from helpers.standin.engine.source import closing
 
 _INTEGER = (
     r"(?:(?:un)?signed\s+)?(?:char|short(?:\s+int)?|int|long(?:\s+long)?(?:\s+int)?)"
@@ -21,35 +21,34 @@ _STATIC_CAST = re.compile(rf"\bstatic_cast\s*<\s*({_INTEGER})\s*>\s*(?=\()")
 _CALL = re.compile(r"\b(char|short|int|long|unsigned|signed|size_t)\s*(?=\()")
 _ANY_CAST = re.compile(rf"\(\s*(?:{_INTEGER}|bool|float|double|[\w\s:]+\*+\s*)\s*\)")
 _CAST_BEFORE = re.compile(_ANY_CAST.pattern + "$")
-_MACRO_BEFORE = re.compile(r"#[ \t]*define[ \t]+\w+\([^()]*\)$")
 _NAME_CAST = re.compile(rf"\(\s*{_NAME}\s*\)(?=\s*[\w\"])")
 _PRIMARY = re.compile(rf'"[^"\n]*"|\.?\d(?:[eEpP][+-]|[\w.])*|{_NAME}(?:\s*<[\w\s,:*]*>(?=\s*\())?')
 _MEMBER = re.compile(r"\s*(?:\.|->)\s*\w+|\s*\+\+|\s*--")
-_SPACE = re.compile(r"(?:\s|\\\n)*")
+_SPACE = re.compile(r"\s*")
 
 
-def _operand_end(bare: str, start: int, limit: int) -> int | None:
+def _operand_end(bare: str, start: int) -> int | None:
     """Where the operand of a cast ends that begins at ``start``; None if there is none."""
-    i = _SPACE.match(bare, start, limit).end()
-    while i < limit and bare[i] in "-+~!*&":
-        i = _SPACE.match(bare, i + 1, limit).end()
-    if other := _ANY_CAST.match(bare, i, limit) or _NAME_CAST.match(bare, i, limit):
-        if end := _operand_end(bare, other.end(), limit):
+    i = _SPACE.match(bare, start).end()
+    while i < len(bare) and bare[i] in "-+~!*&":
+        i = _SPACE.match(bare, i + 1).end()
+    if other := _ANY_CAST.match(bare, i) or _NAME_CAST.match(bare, i):
+        if end := _operand_end(bare, other.end()):
             return end
-    if i < limit and bare[i] == "(":
+    if i < len(bare) and bare[i] == "(":
         i = closing(bare, i) + 1
-    elif match := _PRIMARY.match(bare, i, limit):
+    elif match := _PRIMARY.match(bare, i):
         i = match.end()
         if match[0] in ("sizeof", "alignof", "new", "delete") and bare[i : i + 1] != "(":
             return None
     else:
         return None
     while True:
-        if match := _MEMBER.match(bare, i, limit):
+        if match := _MEMBER.match(bare, i):
             i = match.end()
             continue
-        following = _SPACE.match(bare, i, limit).end()
-        if following < limit and bare[following] in "([":
+        following = _SPACE.match(bare, i).end()
+        if following < len(bare) and bare[following] in "([":
             i = closing(bare, following) + 1
         else:
             return i
@@ -57,31 +56,20 @@ def _operand_end(bare: str, start: int, limit: int) -> int | None:
 
 def _may_be_cast(bare: str, start: int) -> bool:
     """Whether what begins at ``start`` is an operand and not, say, a list of parameters."""
-    before = bare[:start].rstrip()
+    before = bare[max(0, start - 200) : start].rstrip()
     if word := re.search(r"\w+$", before):
         return word[0] in ("return", "case", "else", "do")
     if before.endswith(")"):
-        return bool(_CAST_BEFORE.search(before) or _MACRO_BEFORE.search(before))
+        return bool(_CAST_BEFORE.search(before))
     return not before.endswith(("]", ">"))
-
-
-def _limit(bare: str, position: int) -> int:
-    """The end of the directive that holds ``position``, or of the text."""
-    line = bare.rfind("\n", 0, position) + 1
-    while line > 1 and bare[line - 2] == "\\":
-        line = bare.rfind("\n", 0, line - 1) + 1
-    if not bare[line:].lstrip().startswith("#"):
-        return len(bare)
-    end = re.compile(r"(?<!\\)\n").search(bare, position)
-    return end.start() if end else len(bare)
 
 
 def translate(code: str, bare: str) -> str:
     """``code`` with a call of ``standin_fits`` in each cast to an integer, on the same lines.
 
     Args:
-        code: CUDA C without comments.
-        bare: the same with what strings hold blanked.
+        code: preprocessed CUDA C.
+        bare: the same with strings and directives blanked.
     """
     inserts = []
 
@@ -91,13 +79,13 @@ def translate(code: str, bare: str) -> str:
 
     for match in _CAST.finditer(bare):
         if _may_be_cast(bare, match.start()):
-            end = _operand_end(bare, match.end(), _limit(bare, match.start()))
+            end = _operand_end(bare, match.end())
             if end:
                 insert(match[1], match.end(), end)
     for match in _STATIC_CAST.finditer(bare):
         insert(match[1], match.end() + 1, closing(bare, match.end()))
     for match in _CALL.finditer(bare):
-        before = bare[: match.start()].rstrip()
+        before = bare[max(0, match.start() - 200) : match.start()].rstrip()
         if before.endswith(tuple("=(,+-*/%<>&|^!~?:[")) or re.search(r"\breturn$", before):
             end = closing(bare, match.end())
             if bare[match.end() + 1 : end].strip():
@@ -107,9 +95,3 @@ def translate(code: str, bare: str) -> str:
         pieces += [code[last:position], text]
         last = position
     return "".join([*pieces, code[last:]])
-
-
-def translate_text(source: str) -> str:
-    """``translate`` for CUDA C as its author wrote it; comments become blanks."""
-    code = without_comments(source)
-    return translate(code, without_strings(code))

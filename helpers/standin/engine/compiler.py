@@ -2,9 +2,6 @@
 
 Every source is compiled behind ``shim/cuda.h``, which makes CUDA C valid C++ (precompiled where
 the compiler can do that). The libraries call ``shim/runtime.cpp``, which runs the threads.
-
-The cache is ``$HELPERS_CACHE`` or ``~/.cache/from-kernel-to-network``. A file's name is a hash of
-all it was made from, so nothing in it is ever stale and the folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -21,10 +18,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.standin.engine import lines, uncovered
+from helpers.standin.engine import cache, lines, uncovered
 from helpers.standin.engine.errors import CompileError
 
 SHIM = Path(__file__).with_name("shim")
@@ -48,15 +46,17 @@ UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 # By family: messages without pictures, and of all warnings only that of what CUDA does not have;
 # zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
-    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla"],
+    # -fno-lifetime-dse: or the useless number below is dropped where there is a constructor.
+    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla", "-fno-lifetime-dse"],
     "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla"],
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
-# What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a misaligned
-# access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
+# What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
+# width or more; a misaligned access; and, where there is a shadow, one outside every array. -g1:
+# the lines of instructions.
 CHECKS = (
-    "-g1 -fsanitize=bounds,float-cast-overflow "
-    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow"
+    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent "
+    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow,shift-exponent"
 ).split()
 # Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
 # their code elsewhere.
@@ -90,6 +90,9 @@ SHADOW_CHECKS["zig"] = SHADOW_CHECKS["clang"]
 # would run while the library is loaded, outside of every launch.
 INITIALISES = b"_GLOBAL__sub_I_"
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
+# After the text of a kernel, which calls nothing else of the system: with all that g++ would look
+# through, linking takes twice as long.
+LIBRARIES = {"gcc": ["-nodefaultlibs", "-lm", "-lgcc"] if sys.platform == "linux" else []}
 _lock = threading.RLock()
 
 
@@ -109,11 +112,9 @@ class Compiler:
 
 
 def cache_folder() -> Path:
-    """The folder of compiled libraries; made if need be."""
-    folder = os.environ.get("HELPERS_CACHE") or "~/.cache/from-kernel-to-network"
-    path = Path(folder).expanduser()
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+    """The folder of compiled libraries; made if need be. RuntimeError, saying what to do, where
+    that cannot be done or others could write there."""
+    return cache.folder()
 
 
 def find_compiler() -> Compiler:
@@ -162,22 +163,25 @@ def _key(*parts: str) -> str:
 class Options:
     """What a C++ compiler can use of NVRTC's options.
 
-    ``arguments``: the standard and -I; ``folders``: those of -I; ``definitions``: a ``#define`` or
-    ``#undef`` for each -D and -U, which stand after the shim so that they cannot break it.
+    ``arguments``: the standard; ``folders``: those of -I; ``definitions``: a ``#define`` or
+    ``#undef`` for each -D and -U; ``host_allowed``: functions and variables need no ``__device__``.
     """
 
     arguments: tuple[str, ...]
     folders: tuple[str, ...]
     definitions: tuple[str, ...]
+    host_allowed: bool = False
 
 
 def parse_options(options: tuple[str, ...]) -> Options:
     """Sort NVRTC options; those without a meaning here (architecture, fast maths) are dropped."""
-    standard, folders, definitions = 17, [], []
+    standard, folders, definitions, host_allowed = 17, [], [], False
     words = iter(options)
     for word in words:
         if match := re.fullmatch(r"--?std=c\+\+(\d\d)", word):
             standard = max(17, int(match[1]))  # the shim itself needs 17
+        elif word in ("-default-device", "--device-as-default-execution-space"):
+            host_allowed = True
         elif match := re.match(r"-([DUI])|--(define-macro|undefine-macro|include-path)=", word):
             kind = match[1] or {"d": "D", "u": "U", "i": "I"}[match[2][0]]
             value = word[match.end() :].strip() or next(words, "")
@@ -188,29 +192,48 @@ def parse_options(options: tuple[str, ...]) -> Options:
             else:
                 name, equals, text = value.partition("=")
                 definitions.append(f"#define {name} {text if equals else 1}")
-    arguments = (f"-std=c++{standard}", *(f"-I{folder}" for folder in folders))
-    return Options(arguments, tuple(folders), tuple(definitions))
+    arguments = (f"-std=c++{standard}",)
+    return Options(arguments, tuple(folders), tuple(definitions), host_allowed)
 
 
-def _make(target: Path, arguments: list[str], source: str | None = None) -> str | None:
+def _run(
+    folder: str, arguments: list[str], source: str | None, libraries: Sequence[str] = ()
+) -> subprocess.CompletedProcess:
+    """Run the compiler on a text, which lies in the folder meanwhile."""
+    if source is not None:
+        text = Path(folder, "source.cpp")
+        text.write_text(source, encoding="utf-8")
+        arguments = [*arguments, str(text), *libraries]
+    return subprocess.run(
+        [*find_compiler().command, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},  # plain ASCII messages
+        check=False,
+    )
+
+
+def preprocessed(arguments: list[str], source: str) -> tuple[str, str]:
+    """What the compiler makes of a text with ``-E`` among the arguments, or else what it says."""
+    quiet = FAMILY_FLAGS[find_compiler().family][:1]
+    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="making-") as folder:
+        done = _run(folder, [*arguments, *quiet, "-x", "c++"], source)
+    if done.returncode == 0:
+        return done.stdout, ""
+    return "", done.stderr or f"the compiler ended with status {done.returncode}"
+
+
+def _make(
+    target: Path, arguments: list[str], source: str | None = None, libraries: Sequence[str] = ()
+) -> str | None:
     """Run the compiler for ``target``, which appears complete or not at all; None or what it said.
 
     Several processes may do so at once: each writes a file of its own and moves it into place.
     """
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as folder:
         made = Path(folder, target.name)
-        if source is not None:
-            text = Path(folder, "source.cpp")
-            text.write_text(source, encoding="utf-8")
-            arguments = [*arguments, str(text)]
-        done = subprocess.run(
-            [*find_compiler().command, *arguments, "-o", str(made)],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},  # plain ASCII messages
-            check=False,
-        )
+        done = _run(folder, [*arguments, "-o", str(made)], source, libraries)
         if done.returncode != 0:
             return done.stderr or f"the compiler ended with status {done.returncode}"
         os.replace(made, target)
@@ -223,7 +246,7 @@ def runtime() -> ctypes.CDLL:
     with _lock:
         flags = [*_flags(), *LINK, "-std=c++17", f"-DSTANDIN_SHADOW={SHADOW:#x}", "-D_GNU_SOURCE"]
         path = cache_folder() / f"runtime-{_key(*flags)}.so"
-        if not path.exists():
+        if not cache.is_whole(path):
             name = "-install_name" if sys.platform == "darwin" else "-soname"
             arguments = [*flags, f"-Wl,{name},{path.name}", str(SHIM / "runtime.cpp")]
             if message := _make(path, arguments):
@@ -241,7 +264,10 @@ def has_shadow() -> bool:
     """
     found = runtime().standin_reserve(int(os.environ.get("STANDIN_FENCES") != "pages"))
     if not found:
-        raise RuntimeError("the system has no addresses to reserve for device memory")
+        raise RuntimeError(
+            "the system has no addresses to reserve for device memory. Where a limit is set to "
+            "them (`ulimit -v`, as on login nodes and in batch jobs), raise it or ask for more"
+        )
     return found == 2
 
 
@@ -276,10 +302,25 @@ def _include_shim(standard: str, pch: bool, pointers: bool) -> list[str]:
     return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
 
 
+def _make_kernel(
+    path: Path, flags: list[str], standard: str, pch: bool, pointers: bool, text: str
+) -> str | None:
+    """``_make`` for text that needs the shim; a precompiled shim that is cut off is made anew."""
+    for _ in range(2):
+        arguments = [*flags, *_include_shim(standard, pch, pointers), "-x", "c++"]
+        message = _make(path, arguments, text, LIBRARIES.get(find_compiler().family, []))
+        if not (message and re.search(r"precompiled header:|cannot read PCH", message)):
+            break
+        _include_shim.cache_clear()
+        for folder in cache_folder().glob("headers-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+    return message
+
+
 def build(
     source: str,
     *,
-    options: tuple[str, ...] = (),
+    options: tuple[str, ...] = ("-std=c++17",),
     name: str = "kernel",
     pch: bool = True,
     pointers: bool = True,
@@ -288,7 +329,7 @@ def build(
 
     Args:
         source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
-        options: NVRTC options; see ``parse_options``.
+        options: the standard; see ``Options.arguments``.
         name: what the source is called in messages, without ``.cu``.
         pch: whether to use the precompiled header.
         pointers: False if the reader's code cannot follow a pointer, so that no access need be
@@ -301,13 +342,11 @@ def build(
     """
     with _lock:
         runtime()  # first: the library needs it
-        parsed = parse_options(tuple(options))
-        text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
-        flags = [*_kernel_flags(pointers), *LINK, *parsed.arguments]
+        text = f'#line 1 "{name}.cu"\n{source}'
+        flags = [*_kernel_flags(pointers), *LINK, *options]
         path = cache_folder() / f"{_key(*flags, text)}.so"
-        if not path.exists():
-            arguments = [*flags, *_include_shim(parsed.arguments[0], pch, pointers), "-x", "c++"]
-            if message := _make(path, arguments, text):
+        if not cache.is_whole(path):
+            if message := _make_kernel(path, flags, options[0], pch, pointers, text):
                 message = readable(message, name)
                 raise uncovered.in_message(message) or CompileError(message)
             if INITIALISES in path.read_bytes():

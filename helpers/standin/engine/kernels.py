@@ -7,6 +7,7 @@ did it, in which line, to which array; what the kernel printed is written to ``s
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import functools
 import os
@@ -15,24 +16,23 @@ import signal
 import struct
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.standin.engine import compiler, lines, memory, translate
+from helpers.standin.engine import compiler, memory, reports, translate
 from helpers.standin.engine.errors import KernelError
+from helpers.standin.engine.reports import Pointer, View
 
+KEPT_LIMIT = 1 << 28  # bytes of arrays that are kept where a launch may have to be begun again
 SPIN_LIMIT = 20.0  # seconds of the processor in which threads only go round a loop
 RESIDENT_LIMIT = 65536  # threads whose blocks may run at once though no cooperative launch asks
 
-FAR = 1 << 36  # bytes; what is farther away, such as host memory, is not beside an array
-
 # Of shim/runtime.h.
 _IN_TURN, _AT_ONCE, _COOPERATIVE = range(3)  # StandinResidence
-_INTERRUPTED = 5  # StandinCode
+_SPINNING, _INTERRUPTED = 4, 5  # StandinCode
 _PRINTED = 256
-_NOT_SHARED, _DYNAMIC = -2, -1  # StandinSlotNumber
 
 _lock = threading.RLock()  # the runtime runs one launch at a time; no process is forked inside one
 if hasattr(os, "register_at_fork"):
@@ -45,7 +45,7 @@ class Parameter(ctypes.Structure):
     """StandinParameter: one parameter as the compiled kernel describes it.
 
     ``kind`` is p(ointer), i(nteger), u(nsigned), c(haracter), f(loat), b(ool) or s(truct);
-    ``target_kind`` and ``target_size`` are what a pointer points to; sizes are in bytes.
+    ``target_...`` are of what a pointer points to; sizes and alignment are in bytes.
     """
 
     _fields_ = [
@@ -53,6 +53,7 @@ class Parameter(ctypes.Structure):
         ("target_kind", ctypes.c_char),
         ("size", ctypes.c_int),
         ("target_size", ctypes.c_int),
+        ("target_alignment", ctypes.c_int),
         ("type_text", ctypes.c_char_p),
     ]
 
@@ -91,37 +92,6 @@ class _Kernel(ctypes.Structure):
         ("parameter_count", ctypes.c_int),
         ("slots", ctypes.POINTER(_Slot)),
     ]
-
-
-class _Report(ctypes.Structure):
-    """StandinReport."""
-
-    _fields_ = [
-        ("code", ctypes.c_int),
-        ("has_thread", ctypes.c_int),
-        ("block", ctypes.c_uint * 3),
-        ("thread", ctypes.c_uint * 3),
-        ("access", ctypes.c_char),
-        ("unwritten", ctypes.c_char),
-        ("address", ctypes.c_void_p),
-        ("bytes", ctypes.c_size_t),
-        ("slot", ctypes.c_int),
-        ("slot_bytes", ctypes.c_size_t),
-        ("slot_offset", ctypes.c_long),
-        ("line", ctypes.c_int),
-        ("offset", ctypes.c_size_t),
-        ("library", ctypes.c_char * 512),
-        ("text", ctypes.c_char * 1024),
-    ]
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """An array that a kernel was given: its ``name`` there, its address, bytes an element."""
-
-    name: str
-    address: int
-    item_bytes: int
 
 
 @functools.cache
@@ -195,62 +165,9 @@ def _finish(
     if code == _INTERRUPTED:
         signal.raise_signal(signal.SIGINT)  # the program's handler: KeyboardInterrupt, as a rule
         raise KernelError(f"kernel '{name}': interrupted")
-    report = _Report.in_dll(library, "standin_report")
-    where = f"kernel '{name}'"
-    if report.has_thread:
-        where += f", block {tuple(report.block)}, thread {tuple(report.thread)}"
-    file, line = report.library.decode(errors="replace"), report.line
-    if not line and report.offset:
-        line = lines.find(file, report.offset, source)
-    if line:
-        where += f", line {line}"
-    text = report.text.decode(errors="replace")
-    # Type names as both compilers write them.
-    text = re.sub(r"'standin_type_\d+' \(aka ('.*?')\)", r"\1", text).replace(" [", "[")
-    what = text or _describe(report, pointers, shared)
-    raise KernelError(f"{where}: {what}", line, ord(report.unwritten) != 0)
-
-
-def _describe(report: _Report, pointers: Sequence[Pointer], shared) -> str:
-    """What is wrong with an access to memory, in words."""
-    verb = {b"r": "reads", b"w": "writes"}.get(report.access, "reads or writes")
-    if report.slot != _NOT_SHARED:
-        dynamic = report.slot == _DYNAMIC
-        name = "its dynamic shared memory" if dynamic else f"'{shared[report.slot].name}'"
-        if ord(report.unwritten):
-            return (
-                f"{verb} byte {report.slot_offset} of {name}, shared memory that no thread of the "
-                "block has written: on a GPU it holds whatever an earlier block left there"
-            )
-        kind = f"{report.slot_bytes:,} bytes of " + ("" if dynamic else "shared memory ")
-        hint = " (its size is the launch's shared_mem)" if dynamic else ""
-        beside = _beside(report.slot_offset, report.slot_bytes)
-        return f"{verb} outside the {kind}{name}, {beside}{hint}"
-    nearest = None
-    for pointer in pointers if report.address else ():
-        if held := memory.holding(pointer.address):
-            offset = report.address - held[0]
-            distance = max(-offset, offset - held[1], 0)
-            if distance < FAR and (nearest is None or distance < nearest[0]):
-                nearest = distance, pointer, offset, held[1]
-    if nearest is None:
-        return (
-            f"{verb} memory that belongs to none of its arrays. Host memory, such as a NumPy "
-            "array's, is out of a kernel's reach: give it a CuPy array"
-        )
-    _, given, offset, size = nearest
-    index = (report.address - given.address) // given.item_bytes
-    return (
-        f"{verb} {given.name}[{index}], outside the array '{given.name}' of {size:,} bytes, "
-        f"{_beside(offset, size)}. On a GPU this silently reads or overwrites other memory. Test "
-        "the index before the access, as in `if (i < n)`"
-    )
-
-
-def _beside(offset: int, size: int) -> str:
-    if offset < 0:
-        return f"{-offset:,} bytes before its start"
-    return f"{offset - size:,} bytes past its end" if offset > size else "just past its end"
+    report = reports.Report.in_dll(library, "standin_report")
+    where, line, what = reports.told(report, source, pointers, shared)
+    raise KernelError(f"kernel '{name}'{where}: {what}", line, ord(report.unwritten) != 0)
 
 
 class Kernel:
@@ -295,6 +212,7 @@ class Kernel:
         values: Sequence,
         shared_bytes: int = 0,
         cooperative: bool = False,
+        views: Sequence[View] = (),
     ) -> None:
         """Run ``grid`` blocks of ``block`` threads and wait for them.
 
@@ -303,6 +221,7 @@ class Kernel:
                 float, a bool, or the bytes of a struct.
             shared_bytes: dynamic shared memory of a block.
             cooperative: all blocks run at once and may wait for each other.
+            views: of allocations that are given in part; a write to the rest is a warning.
 
         Raises:
             KernelError: a fault, a barrier that some threads skip, a wait without an end.
@@ -317,13 +236,41 @@ class Kernel:
                 threads *= n
             residence = _AT_ONCE if threads <= RESIDENT_LIMIT else _IN_TURN
         with _lock:
+            restore = self._keep(values) if residence == _IN_TURN else None
             ctypes.c_double.in_dll(_runtime(), "standin_spin_limit").value = SPIN_LIMIT
             self._pack_into(self._packed, 0, *values)
             at = self._arguments.address
-            code = self._launch(self._address, at, *grid, *block, shared_bytes, residence)
-            if code:
+            with reports.watched(_runtime(), views) as overrun:
+                code = self._launch(self._address, at, *grid, *block, shared_bytes, residence)
+            if code & ~_PRINTED == _SPINNING and restore:
+                # It may have waited for a block that had not begun: all of them at once, then.
+                restore()
+                _runtime().standin_output(ctypes.c_size_t(), ctypes.c_size_t())
+                with self.module.spinning() as module:
+                    module.kernel(self.name).launch(grid, block, values, shared_bytes)
+            elif code:
                 shared = self.module.translation.shared
                 _finish(code, self.name, self._arrays(values), f"{self.module.name}.cu", shared)
+            if overrun:
+                text = reports.outside_view(overrun[0], self._arrays(values), self.module.name)
+                warnings.warn(f"kernel '{self.name}', {text}", RuntimeWarning, stacklevel=7)
+
+    def _keep(self, values: Sequence) -> Callable[[], None] | None:
+        """What puts back the arrays as they are now; None where it will not be needed, or they are
+        too large."""
+        if not (self.module.translation.may_spin and self.module._made_of):
+            return None
+        held = {memory.holding(p.address) for p in self._arrays(values)} - {None}
+        if sum(size for _, size in held) > KEPT_LIMIT:
+            return None
+        held |= {self.module.variable(name) for name in self.module.translation.globals}
+        kept = [(address, ctypes.string_at(address, size)) for address, size in held]
+
+        def restore() -> None:
+            for address, data in kept:
+                ctypes.memmove(address, data, len(data))
+
+        return restore
 
     def _arrays(self, values: Sequence) -> list[Pointer]:
         """What the pointers point to; a struct may begin with one, as CuPy's arrays do."""
@@ -359,6 +306,9 @@ class Module:
         NotImplementedError: it uses a part of CUDA that is not covered.
     """
 
+    _made_of: tuple | None = None  # source, options, expressions
+    _spinning: Module | None = None  # see spinning()
+
     def __init__(
         self,
         source: str,
@@ -368,15 +318,43 @@ class Module:
         expressions: Sequence[str] = (),
     ):
         self.name = name
-        parsed = compiler.parse_options(tuple(options))
+        self._made_of = source, tuple(options), tuple(expressions)
+        self._make()
+
+    def _make(self, spins: bool = False) -> None:
+        source, options, expressions = self._made_of
+        parsed = compiler.parse_options(options)
         self.translation = translate.translate(
             source,
-            name=name,
-            expressions=tuple(expressions),
+            name=self.name,
+            expressions=expressions,
             definitions=parsed.definitions,
             include_folders=parsed.folders,
+            standard=parsed.arguments[0],
+            host_allowed=parsed.host_allowed,
+            spins=spins,
         )
-        self.library = compiler.build(self.translation.text, options=parsed.arguments, name=name)
+        text = self.translation.text
+        self.library = compiler.build(text, options=parsed.arguments, name=self.name)
+
+    @contextlib.contextmanager
+    def spinning(self) -> Iterator[Module]:
+        """The module with every loop a place where a thread may wait for one of another block; it
+        has the values of this one's variables, and these have its values afterwards."""
+        if self._spinning is None:
+            self._spinning = copy.copy(self)
+            self._spinning._make(spins=True)
+        pairs = [
+            (self.variable(name), self._spinning.variable(name))
+            for name in self.translation.globals
+        ]
+        for (here, size), (there, _) in pairs:
+            ctypes.memmove(there, here, size)
+        try:
+            yield self._spinning
+        finally:
+            for (here, size), (there, _) in pairs:
+                ctypes.memmove(here, there, size)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel of that name; KeyError if there is none declared ``extern "C"``."""

@@ -17,7 +17,9 @@ COVERED = (
     "cp.async.{ca, cg}.shared.global with 4, 8 or 16 bytes and an optional source size",
     "cp.async.commit_group, cp.async.wait_group, cp.async.wait_all",
     "cvt.rna.tf32.f32",
-    "mov.u32 of %laneid",
+    "mov.u32 of %laneid, %warpid, %smid, %nsmid, %clock and %lanemask_{lt, le, eq, ge, gt}",
+    "mov.u64 of %globaltimer and %clock64",
+    "bar.sync 0, barrier.sync 0",
 )
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:[ \t]*\w+)?\s*\(")
 _MMA = re.compile(
@@ -32,6 +34,21 @@ _SHAPES = {
 _COPY = re.compile(r"cp\.async\.(ca|cg)\.shared\.global(?:\.L2::(?:64|128|256)B)?")
 # What a constraint's register holds, and whether the shim lets an operand have it.
 _REGISTERS = {"r": "unsigned int", "l": "unsigned long long", "f": "float", "d": "double", "n": ""}
+# A processor of one core is one multiprocessor.
+_SPECIAL = {
+    ("mov.u32", "laneid"): "standin_here.index % 32",
+    ("mov.u32", "warpid"): "standin_here.index / 32",
+    ("mov.u32", "smid"): "0",
+    ("mov.u32", "nsmid"): "1",
+    ("mov.u32", "clock"): "(unsigned int)standin_clock()",
+    ("mov.u64", "clock64"): "(unsigned long long)standin_clock()",
+    ("mov.u64", "globaltimer"): "(unsigned long long)standin_clock()",
+    ("mov.u32", "lanemask_eq"): "(1u << standin_here.index % 32)",
+    ("mov.u32", "lanemask_lt"): "((1u << standin_here.index % 32) - 1)",
+    ("mov.u32", "lanemask_le"): "((2u << standin_here.index % 32) - 1)",
+    ("mov.u32", "lanemask_ge"): "(~0u << standin_here.index % 32)",
+    ("mov.u32", "lanemask_gt"): "(~1u << standin_here.index % 32)",
+}
 
 
 class Refused(Exception):
@@ -126,15 +143,22 @@ def _instruction(text: str, operands: list) -> str:
         return (
             f"standin_copy_async({to}, (const void *)({addresses[1]}), {', '.join(sizes)}, {only});"
         )
-    if opcode in ("cp.async.commit_group", "cp.async.wait_all") and not arguments:
-        return ";"
+    if opcode == "cp.async.commit_group" and not arguments:
+        return "standin_copy_commit();"
+    if opcode == "cp.async.wait_all" and not arguments:
+        return "standin_copy_wait(-1);"
     if opcode == "cp.async.wait_group" and len(arguments) == 1:
-        return ";"
+        groups = arguments[0].strip()
+        return f"standin_copy_wait({groups if groups.isdigit() else _register(groups, operands)});"
     if opcode == "cvt.rna.tf32.f32" and len(arguments) == 2:
         to, value = (_register(a, operands) for a in arguments)
         return f"{to} = standin_round_tf32({value});"
-    if opcode == "mov.u32" and len(arguments) == 2 and arguments[1].strip() == "%%laneid":
-        return f"{_register(arguments[0], operands)} = standin_here.index % 32;"
+    if opcode in ("mov.u32", "mov.u64") and len(arguments) == 2:
+        value = _SPECIAL.get((opcode, arguments[1].strip().removeprefix("%%")))
+        if value:
+            return f"{_register(arguments[0], operands)} = {value};"
+    if opcode in ("bar.sync", "barrier.sync") and [a.strip() for a in arguments] == ["0"]:
+        return "__syncthreads();"
     raise ValueError
 
 
@@ -171,8 +195,8 @@ def translate(code: str, bare: str) -> str:
     """``code`` with each asm statement as C++, on the same lines.
 
     Args:
-        code: CUDA C without comments.
-        bare: the same with what strings hold blanked.
+        code: preprocessed CUDA C.
+        bare: the same with strings and directives blanked.
 
     Raises:
         Refused: an instruction that is not covered; ``position`` is where the statement begins.
@@ -189,7 +213,6 @@ def translate(code: str, bare: str) -> str:
             refused.position = match.start()
             raise
         whole = code[match.start() : close]
-        newline = "\\\n" if "\\\n" in whole else "\n"  # in a macro
-        pieces += [code[end : match.start()], text, newline * whole.count("\n")]
+        pieces += [code[end : match.start()], text, "\n" * whole.count("\n")]
         end = close + 1
     return "".join([*pieces, code[end:]])

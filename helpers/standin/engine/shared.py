@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from helpers.standin.engine.source import depth, split
+from helpers.standin.engine.declarations import Declaration
+from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.preprocess import Preprocessed
+from helpers.standin.engine.source import split
 
 
 @dataclass(frozen=True)
@@ -17,44 +20,46 @@ class SharedVariable:
 
 
 _DECLARATOR = re.compile(r"(?P<before>.*?)(?P<name>\w+)\s*(?P<sizes>(?:\[[^;]*\])?)\s*$", re.DOTALL)
+_INITIALISED = re.compile(r"(?<![=!<>])=(?!=)|[\w\]]\s*\{[^;]*\}\s*$")
 
 
 def shared_variables(
-    code: str,
-    bare: str,
-    blocks: list[tuple[int, int]],
-    bodies: dict[str, tuple[int, int]],
-    name: str,
+    source: Preprocessed, found: list[Declaration], name: str
 ) -> tuple[str, list[SharedVariable]]:
-    """``code`` with references in place of the variables of fixed size, and what these are.
+    """The text with references in place of the variables of fixed size, and what these are.
 
     Args:
-        code, bare: the source without comments, and without strings too.
-        blocks: where ``extern "C" { ... }`` begin and end.
-        bodies: where the kernels' bodies begin and end, by name.
-        name: what messages call the source, without ``.cu``.
+        source: the module.
+        found: its declarations.
+        name: what messages call it, without ``.cu``.
 
     Raises:
-        NotImplementedError: a macro makes the variable, or it is a scalar outside a function.
+        CompileError: a variable is given a value.
+        NotImplementedError: it is a scalar outside a function.
     """
-    found: list[SharedVariable] = []
+    code, bare = source.text, source.bare
+    functions = [(one.body, one) for one in found if one.body]
+    variables: list[SharedVariable] = []
     pieces, done = [], 0
     for match in re.finditer(r"\b__shared__\b", bare):
         start, end = _statement(bare, match.start(), match.end())
-        statement = code[start:end]
+        statement = bare[start:end]
         if start < done or re.search(r"\bextern\b", statement):
             continue  # dynamic shared memory
-        where = f"{name}.cu({bare.count(chr(10), 0, match.start()) + 1})"
-        if _in_directive(bare, match.start()):
-            raise NotImplementedError(
-                f"{where}: the CPU stand-in does not cover a __shared__ variable made by a "
-                "macro; write the declaration out"
-            )
-        inside = depth(bare, match.start(), blocks) > 0
-        kernel = next((k for k, (a, b) in bodies.items() if a < match.start() < b), None)
+        where = source.where(match.start())
+        around = [one for (a, b), one in functions if a < match.start() < b]
+        kernel = next((one.name for one in around if one.has("__global__")), None)
         lines = []
         base = None
-        for declarator in split(re.sub(r"\b(?:__shared__|static)\b", " ", statement)):
+        plain = re.sub(r"\b(?:__shared__|static)\b", " ", statement)
+        # In a typedef an alignment must be an attribute.
+        for declarator in split(re.sub(r"\balignas\b", "__align__", plain)):
+            if _INITIALISED.search(declarator):
+                raise CompileError(
+                    f"{where}: error: initializer not allowed for __shared__ variable (each block "
+                    "has its own, and no one fills it: let its threads do so, then __syncthreads())"
+                    f'\n\n1 error detected in the compilation of "{name}.cu".\n'
+                )
             parts = _DECLARATOR.match(declarator)
             if not parts:
                 return code, []  # not a declaration: the compiler will say so
@@ -62,32 +67,25 @@ def shared_variables(
             if base is None:  # the type ends where the first declarator's stars begin
                 base = before.rstrip("*& ")
                 before = before[len(base) :]
-            number = len(found)
-            found.append(SharedVariable(parts["name"], kernel))
+            number = len(variables)
+            variables.append(SharedVariable(parts["name"], kernel))
             one = (number, base, before, parts["name"], parts["sizes"])
-            lines.append(_reference(*one, inside, where))
+            lines.append(_reference(*one, bool(around), where))
         replaced = " ".join(" ".join(lines).split()).removesuffix(";")
         pieces += [code[done:start], replaced, "\n" * statement.count("\n")]
         done = end
-    return "".join([*pieces, code[done:]]), found
+    return "".join([*pieces, code[done:]]), variables
 
 
 def _statement(bare: str, start: int, end: int) -> tuple[int, int]:
     """Where the statement around ``start:end`` begins, and where its semicolon is."""
     first = max(bare.rfind(c, 0, start) for c in ";{})") + 1
-    for directive in re.finditer(r"^[ \t]*#.*\n", bare[:start], re.MULTILINE):
-        first = max(first, directive.end())
     first += len(bare[first:]) - len(bare[first:].lstrip())
     braces = 0
     while end < len(bare) and (bare[end] != ";" or braces):
         braces += (bare[end] == "{") - (bare[end] == "}")
         end += 1
     return first, end
-
-
-def _in_directive(bare: str, position: int) -> bool:
-    lines = bare[:position].replace("\\\n", "  ")
-    return lines[lines.rfind("\n") + 1 :].lstrip().startswith("#")
 
 
 def _reference(

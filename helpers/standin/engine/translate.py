@@ -1,78 +1,45 @@
 """Turn the text of a CUDA C module into C++ that ``compiler.build`` accepts.
 
-Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on the
-text: ``extern __shared__`` arrays, linkage, includes, and an exported entry for each kernel and
-each global variable, by which Python reaches them. Line numbers stay the reader's.
+Nearly all of CUDA C is C++ once the shim's headers are there. What is left is done here, on what
+the preprocessor made of the text: ``extern __shared__`` arrays, linkage, and an exported entry for
+each kernel and each global variable, by which Python reaches them. Line numbers stay the reader's.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from helpers.standin.engine import casts, ptx, uncovered
-from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine import casts, coverage, ptx, spaces
+from helpers.standin.engine.compiler import Options
+from helpers.standin.engine.declarations import Declaration, declarations
+from helpers.standin.engine.preprocess import Preprocessed, preprocess
 from helpers.standin.engine.shared import SharedVariable, shared_variables
-from helpers.standin.engine.source import (
-    EXTERN_C,
-    body,
-    c_linkage_blocks,
-    depth,
-    parameters,
-    without_comments,
-    without_strings,
-)
+from helpers.standin.engine.source import EXTERN_C, closing, parameters
 
-# Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
-CUPY_HEADERS = {
-    "cupy/complex.cuh": "complex.h",
-    "cupy/float16.cuh": "float16.h",
-    "cupy/carray.cuh": "carray.h",
-    "carray.h": "carray.h",
-    "complex.h": "complex.h",
-    "float16.h": "float16.h",
-}
-HEADERS = {
-    **CUPY_HEADERS,
-    "cooperative_groups.h": "cooperative_groups.h",
-    "cooperative_groups/memcpy_async.h": "cooperative_groups.h",
-    "cooperative_groups/reduce.h": "cooperative_groups.h",
-    "cooperative_groups/scan.h": "cooperative_groups.h",
-    "cuda_fp16.h": "half.h",
-    "cuda_pipeline.h": "pipeline.h",
-    "cuda_pipeline_primitives.h": "pipeline.h",
-    "cuda_runtime.h": None,
-    "math_constants.h": "math_constants.h",
-    "mma.h": "wmma.h",
-}
-UNSUPPORTED = (
-    (r"<<<", "dynamic parallelism (<<<...>>>)"),
-    (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
-    (r"\bcuda\s*::", "libcu++ (cuda::...)"),
-    (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
-    (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
-    (r"\bcurand\w+", "the device side of cuRAND"),
-)
 # A thread that names one of these may have to wait, so each needs a stack of its own.
 WAITS = re.compile(r"__sync\w+|\w+_sync\b|__activemask|\bcooperative_groups\b")
 # What these name is a thread's place in its block, or memory that a block shares.
 _PLACES = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__)\b")
 # A thread that names one of these may wait for a thread of another block.
 _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
-SPINS = re.compile(rf"\bvolatile\b|\b__nanosleep\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\(")
-SPIN_MACRO = "#define while(...) while (standin_spin(), (__VA_ARGS__))"
+SPINS = re.compile(
+    rf"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
+)
+SPIN_MACRO = "#define while(...) while ((__VA_ARGS__) ? (standin_spin(), true) : false)"
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+# Where it is not known whether loops wait (``spins`` is given), all of them let others run.
+_LOOP_MACROS = """
+#define for(...) for (__VA_ARGS__) if (standin_spin(), false) {} else
+#define goto for (standin_spin();;) goto"""
+_MAY_SPIN = re.compile(r"\batomic\w+\s*\(")
+_LOOP = re.compile(r"\b(?:for|while|goto)\b")
+_BARRIER = re.compile(r"\b__syncthreads(?:_count|_or|_and)?\s*(?=\()")
+
 _SHARED_ARRAY = re.compile(
     r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
 )
-_ATTRIBUTE = r"(?:__launch_bounds__|__attribute__|__cluster_dims__)\s*\((?:[^()]|\([^()]*\))*\)"
-_KERNEL = re.compile(
-    rf"\b__global__\b\s*(?:(?:{_ATTRIBUTE}|static|inline|void|__\w+__)\s*)*\b(\w+)\s*\("
-)
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
-_GLOBAL = re.compile(r"\b(?:__constant__|__device__|__managed__)\s")
 
 
 @dataclass
@@ -83,102 +50,54 @@ class Translation:
     kernels: list[str]
     globals: list[str]
     fibers: bool
-    spins: bool
+    spins: bool  # a thread may wait for one of another block
     shared: list[SharedVariable] = field(default_factory=list)  # those of fixed size
     parameters: dict[str, list[str]] = field(default_factory=dict)  # names, by kernel
     max_threads: dict[str, int] = field(default_factory=dict)  # by __launch_bounds__
+    may_spin: bool = False  # it does not look so, but cannot be told for sure
 
 
 def _kernels(
-    code: str, bare: str, blocks: list[tuple[int, int]]
-) -> tuple[list[str], dict[str, int], dict[str, tuple[int, int]], dict[str, list[str]]]:
-    """Names of the ``extern "C"`` kernels, as only these are found by name, and launch bounds.
-
-    Of every kernel, templates included: where its body is, and the names of its parameters.
-    """
-    names, found, bodies, named = [], {}, {}, {}
-    for match in _KERNEL.finditer(bare):
-        start = max(bare.rfind(c, 0, match.start()) for c in ";{}") + 1
-        prefix = code[start : match.start()]
-        in_block = any(a < match.start() < b for a, b in blocks)
-        bodies.setdefault(match[1], body(bare, match.end()))
-        named.setdefault(match[1], parameters(bare, match.end() - 1))
-        if "template" in prefix or not (in_block or EXTERN_C.search(prefix)):
+    source: Preprocessed, found: list[Declaration]
+) -> tuple[dict[str, str], dict[str, int], dict[str, list[str]]]:
+    """The ``extern "C"`` kernels, as only these are found by name, with their scopes; their launch
+    bounds; and of every kernel, templates included, the names of its parameters."""
+    scopes, bounds, named = {}, {}, {}
+    for one in found:
+        if one.kind != "function" or not one.has("__global__"):
             continue
-        if match[1] not in names:
-            names.append(match[1])
-        bound = _BOUNDS.search(bare[start : match.end()])
-        found.setdefault(match[1], set()).add(int(bound[1]) if bound else None)
-    # Versions between which #if chooses may differ in their bounds: then none is sure.
-    bounds = {name: values.pop() for name, values in found.items() if len(values) == 1}
-    return names, {name: bound for name, bound in bounds.items() if bound}, bodies, named
+        named.setdefault(one.name, parameters(source.bare, one.arguments[0]))
+        if one.template or not one.c_linkage:
+            continue
+        scopes.setdefault(one.name, one.scope)
+        if bound := _BOUNDS.search(source.bare[one.start : one.arguments[0]]):
+            bounds[one.name] = int(bound[1])
+    return scopes, bounds, named
 
 
-def _globals(bare: str, blocks: list[tuple[int, int]]) -> list[str]:
+def _globals(found: list[Declaration]) -> list[str]:
     """Names of the ``__constant__`` and ``__device__`` variables at file scope."""
-    names = []
-    for match in _GLOBAL.finditer(bare):
-        if depth(bare, match.start(), blocks):
-            continue
-        text = re.sub(r"\b(__align__|alignas|__attribute__)\s*\([^()]*\)", " ", bare[match.end() :])
-        if not re.search(r"[;={]", text.partition("(")[0]):
-            continue  # a function
-        open_brackets, statement = 0, ""
-        # Of `float a[3] = {1, 2}, b;` the statement is `float a = , b`
-        for character in text:
-            open_brackets += (character in "[{(") - (character in ")}]")
-            if character == ";" and open_brackets == 0:
-                break
-            statement += character if open_brackets == 0 and character not in ")}]" else ""
-        for piece in re.sub(r"=[^,]*", "", statement).split(","):
-            words = re.findall(r"\w+", piece)
-            if words and words[-1] not in names:
-                names.append(words[-1])
-    return names
+    ours = (
+        one.names
+        for one in found
+        if one.kind == "variable"
+        and not (one.scope or one.template)
+        and one.has("__constant__", "__device__", "__managed__")
+    )
+    return list(dict.fromkeys(name for names in ours for name in names))
 
 
-def headers(code: str, include_folders: tuple[str, ...], name: str) -> tuple[str, list[str]]:
-    """``code`` without the includes the shim answers, and the shim's headers to put before it.
-
-    ``name`` is what messages call the code. Raises NotImplementedError for a header of CUDA's that
-    the shim lacks, and CompileError, as NVRTC words it, for one that nobody offers.
-    """
-    wanted: list[str] = []
-
-    def replace(match: re.Match) -> str:
-        header = match[1]
-        if header in HEADERS:
-            wanted.append(HEADERS[header])
-            return ""
-        if any(Path(folder, header).is_file() for folder in include_folders):
-            return match[0]
-        line = code.count("\n", 0, match.start()) + 1
-        if uncovered.is_header(header):
-            raise uncovered.refusal(f"{name}({line})", f"the header <{header}>")
-        raise CompileError(
-            f'{name}({line}): catastrophic error: could not open source file "{header}"\n\n'
-            f'1 catastrophic error detected in the compilation of "{name}".\n'
-            "Compilation terminated.\n"
-        )
-
-    return _INCLUDE.sub(replace, code), [h for h in dict.fromkeys(wanted) if h]
-
-
-def _inline_ptx(code: str, bare: str, name: str) -> tuple[str, str, bool]:
-    """``code`` and ``bare`` with asm as C++, and whether there was any."""
+def _inline_ptx(source: Preprocessed) -> str:
+    """The text with asm as C++."""
     try:
-        translated = ptx.translate(code, bare)
+        return ptx.translate(source.text, source.bare)
     except ptx.Refused as refused:
-        line = bare.count("\n", 0, refused.position) + 1
         covered = "".join(f"\n  {instruction}" for instruction in ptx.COVERED)
         why = f" ({refused.why})" if refused.why else ""
         raise NotImplementedError(
-            f"{name}.cu({line}): the CPU stand-in does not cover this inline PTX (asm): "
-            f"{refused}{why}; it needs a GPU. Covered are{covered}"
+            f"{source.where(refused.position)}: the CPU stand-in does not cover this inline PTX "
+            f"(asm): {refused}{why}; it needs a GPU. Covered are{covered}"
         ) from None
-    if translated == code:
-        return code, bare, False
-    return translated, without_strings(translated), True
 
 
 def _shared_array(match: re.Match) -> str:
@@ -195,10 +114,48 @@ def _shared_array(match: re.Match) -> str:
     )
 
 
-def names_threads(*texts: str) -> bool:
-    """Whether some of the texts (comments aside) speak of threads, blocks, warps or barriers."""
-    code = without_comments("\n".join(texts))
-    return bool(WAITS.search(code) or _PLACES.search(code))
+def _number_barriers(code: str) -> str:
+    """With numbers for the barriers after the first of a line, which would pass for one."""
+
+    def numbered(line: str) -> str:
+        for count, match in reversed(list(enumerate(_BARRIER.finditer(line)))):
+            if count and not line.lstrip().startswith("#"):
+                end = closing(line, match.end())
+                comma = ", " * bool(line[match.end() + 1 : end].strip())
+                line = f"{line[:end]}{comma}__LINE__ | {count} << 20{line[end:]}"
+        return line
+
+    return "\n".join(map(numbered, code.split("\n")))
+
+
+def names_threads(bare: str) -> bool:
+    """Whether preprocessed text speaks of threads, blocks, warps or barriers."""
+    return bool(WAITS.search(bare) or _PLACES.search(bare))
+
+
+def refuse_uncovered(source: Preprocessed) -> None:
+    """NotImplementedError naming a part of CUDA that the stand-in does not cover."""
+    for pattern, what in coverage.REFUSED:
+        if match := re.search(pattern, source.bare):
+            raise NotImplementedError(
+                f"{source.where(match.start())}: the CPU stand-in does not cover {what}; it needs "
+                "a GPU"
+            )
+
+
+def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[Declaration]]:
+    """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions (asm, casts to
+    integers) as C++; and what it declares. Raises what ``translate`` does."""
+    done = preprocess(source, name, options)
+    refuse_uncovered(done)
+    text = _inline_ptx(done)
+    headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
+    text = casts.translate(text, Preprocessed.blanked(text))
+    done = Preprocessed(text, headers)
+    found = declarations(done.text, done.bare)
+    if not options.host_allowed:
+        spaces.check(done, found, name)
+    return done, found
 
 
 def translate(
@@ -208,6 +165,9 @@ def translate(
     expressions: tuple[str, ...] = (),
     definitions: tuple[str, ...] = (),
     include_folders: tuple[str, ...] = (),
+    standard: str = "-std=c++17",
+    host_allowed: bool = False,
+    spins: bool = False,
 ) -> Translation:
     """Translate a module.
 
@@ -215,47 +175,40 @@ def translate(
         source: CUDA C.
         name: what messages call the source, without ``.cu``.
         expressions: further kernels to make entries for, such as ``scale<float>``.
-        definitions: lines such as ``#define N 3`` to put before it.
-        include_folders: where ``#include`` may find files of the reader's own.
+        definitions, include_folders, standard, host_allowed: see ``compiler.Options``.
+        spins: take it that any loop may wait for a thread of another block.
 
     Raises:
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
-        CompileError: for an include that neither CUDA, CuPy nor the reader offers.
+        CompileError: for what the preprocessor refuses, an include that neither CUDA, CuPy nor the
+            reader offers, a function or a variable of a host's.
     """
-    code = without_comments(source)
-    bare = without_strings(code)
-    code, bare, tensor = _inline_ptx(code, bare, name)
-    code = casts.translate(code, bare)
-    bare = without_strings(code)
-    for pattern, what in UNSUPPORTED:
-        if match := re.search(pattern, bare):
-            line = bare.count("\n", 0, match.start()) + 1
-            raise NotImplementedError(
-                f"{name}.cu({line}): the CPU stand-in does not cover {what}; it needs a GPU"
-            )
-    blocks = c_linkage_blocks(code, bare)
-    kernels, bounds, bodies, named = _kernels(code, bare, blocks)
-    variables = _globals(bare, blocks)
-    spins = bool(SPINS.search(bare))
-    fibers = spins or bool(WAITS.search(bare))
+    options = Options((standard,), include_folders, definitions, host_allowed)
+    source, found = read(source, name, options)
+    scopes, bounds, named = _kernels(source, found)
+    variables = _globals(found)
+    macros = f"{SPIN_MACRO}{_LOOP_MACROS * spins}"
+    spins = spins or bool(SPINS.search(source.bare))
+    may_spin = not spins and bool(_MAY_SPIN.search(source.bare) and _LOOP.search(source.bare))
+    fibers = spins or bool(WAITS.search(source.bare))
 
-    code, shared = shared_variables(code, bare, blocks, bodies, name)
-    code, hoisted = headers(code, include_folders, f"{name}.cu")
+    code, shared = shared_variables(source, found, name)
     code = EXTERN_C.sub(lambda m: 'extern "C++"' + "\n" * m[0].count("\n"), code)
     code = _SHARED_ARRAY.sub(_shared_array, code)
 
-    entries = [*kernels, *(e for e in expressions if e not in kernels)]
-    hoisted += ["tensor.h"] * tensor + ["slots.h"] * bool(shared)
+    entries = [*scopes, *(e for e in expressions if e not in scopes)]
+    hoisted = [*source.headers, *(["slots.h"] * bool(shared))]
     lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
-    lines += ["namespace standin_user { namespace {", SPIN_MACRO if spins else ""]
-    lines += [*definitions, f'#line 1 "{name}.cu"', code, '#line 1 "entries"']
-    lines += ["}", "#undef while" if spins else ""]
+    lines += ["namespace standin_user { namespace {", macros if spins else ""]
+    lines += [_number_barriers(code), '#line 1 "entries"']
+    lines += ["}", "#undef while\n#undef for\n#undef goto" if spins else ""]
     for number, entry in enumerate(entries):
         lines.append(
             f'#line {number + 1} "entries"\n'
             f'extern "C" const StandinKernel *standin_kernel_{number}() '
-            f"{{ return StandinEntry<(&{entry}), {str(fibers).lower()}>::kernel(); }}"
+            f"{{ return StandinEntry<(&{scopes.get(entry, '')}{entry}), {str(fibers).lower()}>"
+            "::kernel(); }"
         )
     for variable in variables:
         lines.append(
@@ -264,5 +217,5 @@ def translate(
         )
     lines.append("}")
     return Translation(
-        "\n".join(lines) + "\n", entries, variables, fibers, spins, shared, named, bounds
+        "\n".join(lines) + "\n", entries, variables, fibers, spins, shared, named, bounds, may_spin
     )

@@ -1,5 +1,5 @@
 // Addresses of shared memory, and the copies into it that a GPU makes by the way (cuda_pipeline.h,
-// cp.async). Here each is made at once; there is nothing to wait for.
+// cp.async): what they bring is there when the thread has waited for it (copies.h), and no sooner.
 #pragma once
 
 // Addresses in shared memory as PTX has them: 32 bits, from which the pointer is found again because
@@ -39,6 +39,5 @@ inline void standin_copy_async(void *to, const void *from, size_t bytes, size_t 
                          "line %d: a misaligned asynchronous copy: the %s is %d bytes past a multiple "
                          "of %zu",
                          line, i ? "source" : "destination", (int)((size_t)ends[i] % bytes), bytes);
-    if (from_bytes) standin_memcpy(to, from, from_bytes);
-    if (from_bytes < bytes) standin_memset((char *)to + from_bytes, 0, bytes - from_bytes);
+    standin_copy(to, from, (unsigned)bytes, (unsigned)from_bytes, line);
 }

@@ -2,11 +2,6 @@
 // Only CUDA's own overloads exist: atomicAdd on a long long, say, is refused as NVRTC refuses it.
 #pragma once
 
-#ifndef STANDIN_XRAY
-#define STANDIN_ATOMIC_LOAD(p) *p
-#define STANDIN_ATOMIC_STORE(p, value) *p = value
-#endif
-
 #define STANDIN_ATOMIC(name, type, expression)                                    \
     inline type name(type *address, type value) {                                 \
         type old = STANDIN_ATOMIC_LOAD(address);                                  \

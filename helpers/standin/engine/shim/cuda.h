@@ -2,13 +2,12 @@
 // grid is run.
 #pragma once
 #include "runtime.h"
-#ifdef STANDIN_XRAY
-#include "xray_hooks.h"
-#endif
+#include "hooks.h"
 
 #include "language.h"
 #include "mathematics.h"
 #include "special.h"
+#include "simd.h"
 #include "atomics.h"
 #include "warp.h"
 #include "launch.h"

@@ -23,7 +23,7 @@ namespace {
     }
     enter_block(first / block_threads);
     standin_here.thread = coordinates[waits];
-    unsigned line = lines[first + waits];
+    unsigned line = lines[first + waits] & STANDIN_LINE;
     unsigned char state = states[first + waits];
     char *text = standin_report.text;
     size_t size = sizeof standin_report.text, n = 0;

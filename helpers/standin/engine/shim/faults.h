@@ -73,7 +73,8 @@ bool describe_local(const char *address, const char *verb);  // stacks.h
 bool describe_heap(const char *address, const char *verb);   // heap.h
 bool describe_global(const char *address, const char *verb);  // sanitizer.h
 
-[[noreturn]] void fault(char access, const void *address, size_t bytes, void *instruction) {
+[[noreturn]] void fault(char access, const void *address, size_t bytes, void *instruction,
+                        int code = STANDIN_FAULT) {
     standin_report.access = access;
     standin_report.address = address;
     standin_report.bytes = bytes;
@@ -83,7 +84,7 @@ bool describe_global(const char *address, const char *verb);  // sanitizer.h
         describe_local(p, verb) || describe_heap(p, verb) || describe_global(p, verb);
     }
     if (instruction) note_place(instruction);
-    leave(STANDIN_FAULT);
+    leave(code);
 }
 
 const char *describe_address(const char *address);
@@ -128,7 +129,8 @@ void on_signal(int number, siginfo_t *info, void *context) {
         what = "what C++ leaves undefined: an access through a null pointer, a division by the constant 0, or a "
                "function that ended without the return it owes";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
-    fault(access, address, 0, call_out ? call_out : instruction_of(context));
+    fault(access, address, 0, call_out ? call_out : instruction_of(context),
+          number == SIGVTALRM ? STANDIN_SPINNING : STANDIN_FAULT);
 }
 
 // SIGINT, which may come at any time, is caught last and given back first: all else is in place then.

@@ -215,8 +215,9 @@ int standin_barrier(StandinScope scope, int predicate, int line) {
     else if (block.line != line)
         standin_fail(STANDIN_DIVERGED,
                      "barrier divergence: this thread is at the barrier in line %d while others of "
-                     "its block wait at the one in line %d. All threads must meet at the same one",
-                     line, block.line);
+                     "its block wait at %s in line %d. All threads must meet at the same one",
+                     line & STANDIN_LINE, (line ^ block.line) & STANDIN_LINE ? "the one" : "another",
+                     block.line & STANDIN_LINE);
     block.predicates += predicate != 0;
     if (++block.arrived < (int)block_threads) {
         lines[current] = line;

@@ -45,7 +45,7 @@ struct __half {
     operator float() const { return standin_half_to_float(standin_word); }
     operator bool() const { return (standin_word & 0x7fff) != 0; }
 #define STANDIN_HALF_TO(type) \
-    operator type() const { return standin_to_integer<type>(trunc((double)(float)*this)); }
+    operator type() const { return standin_to_integer<type>(truncf((float)*this)); }
     STANDIN_HALF_TO(signed char) STANDIN_HALF_TO(unsigned char) STANDIN_HALF_TO(char)
     STANDIN_HALF_TO(short) STANDIN_HALF_TO(unsigned short) STANDIN_HALF_TO(int)
     STANDIN_HALF_TO(unsigned int) STANDIN_HALF_TO(long) STANDIN_HALF_TO(unsigned long)
@@ -82,7 +82,7 @@ inline __half standin_relu(__half x) {  // a NaN stays one
     }
 #define STANDIN_HALF_TAKE(mode, way, name, type)                    \
     inline type __half2##name##_##mode(__half x) {                  \
-        return standin_to_integer<type>(way(standin_wide(x)));      \
+        return standin_to_integer<type>((float)way(standin_wide(x)));      \
     }
 #define STANDIN_HALF_INTEGER(name, type)                     \
     STANDIN_HALF_ROUNDINGS(STANDIN_HALF_MAKE, name, type)    \

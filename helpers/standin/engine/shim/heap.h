@@ -8,7 +8,6 @@
 namespace {
 
 const size_t HEAP = 8 << 20;               // bytes that kernels may hold
-const size_t HEAP_ADDRESSES = 1ull << 30;  // for them and their fences
 const size_t HEAP_GAP = 256;
 
 // In front of each piece. A freed one waits in the list of those with room for 2^log2 bytes.
@@ -32,8 +31,8 @@ Piece *piece_before(char *p) {
 
 Piece *fresh_piece(size_t room) {
     if (!heap.begin) {
-        if (!heap.reserve(HEAP_ADDRESSES)) return nullptr;
-        if (!has_shadow) mprotect(heap.begin, HEAP_ADDRESSES, PROT_READ | PROT_WRITE);
+        if (!heap.reserve(addresses.heap)) return nullptr;
+        if (!has_shadow) mprotect(heap.begin, addresses.heap, PROT_READ | PROT_WRITE);
         heap_next = heap.begin + HEAP_GAP;
     }
     char *next = heap_next + sizeof(Piece) + room + HEAP_GAP;
@@ -54,6 +53,12 @@ bool describe_heap(const char *p, const char *verb) {
 }  // namespace
 
 extern "C" {
+// Where all that malloc gives lies; null before the first of it.
+char *standin_heap(size_t *size) {
+    *size = heap.end - heap.begin;
+    return heap.begin;
+}
+
 void *standin_malloc(size_t bytes) {
     unsigned log2 = 4;
     while (log2 < 23 && (size_t)1 << log2 < bytes) ++log2;
@@ -67,6 +72,7 @@ void *standin_malloc(size_t bytes) {
     *piece = {nullptr, bytes, log2, LIVE};
     heap_used += counted;
     open_memory((char *)(piece + 1), bytes);
+    memset(piece + 1, 0xFE, bytes);  // as a variable that was never set: no luck with zeros
     return piece + 1;
 }
 

@@ -123,6 +123,19 @@ inline T reduce(const coalesced_group &group, T value, Operation operation,
     return result;
 }
 
+// One thread of the group calls the function; all of it may learn the result.
+template <class Group, class F, class... A>
+inline void invoke_one(const Group &group, F &&function, A &&...arguments) {
+    if (group.thread_rank() == 0) function(arguments...);
+}
+template <class Group, class F, class... A>
+inline auto invoke_one_broadcast(const Group &group, F &&function, A &&...arguments)
+    -> decltype(function(arguments...)) {
+    decltype(function(arguments...)) result{};
+    if (group.thread_rank() == 0) result = function(arguments...);
+    return group.shfl(result, 0);
+}
+
 // What the threads up to this one (inclusive) or before it (exclusive) have, combined.
 template <class Group, class T, class Operation>
 inline T inclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
@@ -149,12 +162,19 @@ inline T exclusive_scan(const Group &group, T value, int line = __builtin_LINE()
     return exclusive_scan(group, value, plus<T>(), line);
 }
 
-// Each thread of the group copies its share at once; wait() is where all have done so.
+// The threads of the group take turns at pieces as wide as both ends are aligned: as asynchronous copies
+// or, of less than 4 bytes, as plain ones. A call is a group of copies to wait for.
 template <class Group, class T, class U>
-inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes) {
-    size_t first = bytes * group.thread_rank() / group.size();
-    size_t end = bytes * (group.thread_rank() + 1) / group.size();
-    standin_memcpy((char *)to + first, (const char *)from + first, end - first);
+inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
+                         int line = __builtin_LINE()) {
+    size_t ends = (size_t)to | (size_t)from, wide = 16;
+    while (wide > 1 && (ends % wide || bytes < wide)) wide /= 2;
+    size_t whole = wide < 4 ? 0 : bytes / wide * wide;
+    for (size_t at = wide * group.thread_rank(); at < whole; at += wide * group.size())
+        standin_copy_async((char *)to + at, (const char *)from + at, wide, wide, 0, line);
+    for (size_t at = whole + group.thread_rank(); at < bytes; at += group.size())
+        standin_memcpy((char *)to + at, (const char *)from + at, 1);
+    standin_copy_commit();
 }
 // With room for `to_count` elements and `from_count` of them to copy.
 template <class Group, class T>
@@ -164,10 +184,12 @@ inline void memcpy_async(const Group &group, T *to, size_t to_count, const T *fr
 }
 template <class Group>
 inline void wait(const Group &group, int line = __builtin_LINE()) {
+    standin_copy_wait(0);
     group.sync(line);
 }
 template <unsigned int Stages, class Group>
 inline void wait_prior(const Group &group, int line = __builtin_LINE()) {
+    standin_copy_wait(Stages);
     group.sync(line);
 }
 

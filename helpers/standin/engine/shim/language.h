@@ -1,5 +1,6 @@
 // The CUDA language as C++: qualifiers, the built-in variables and the vector types.
 #pragma once
+#include "hooks.h"
 #include "runtime.h"
 
 #define __global__
@@ -13,10 +14,6 @@
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-
-#define __CUDACC__ 1
-#define __CUDACC_RTC__ 1
-#define __CUDA_ARCH__ 750
 
 #define threadIdx (const_cast<const uint3 &>(standin_here.thread))
 #define blockIdx (const_cast<const uint3 &>(standin_here.block))
@@ -87,24 +84,20 @@ inline void operator delete[](void *pointer, size_t) noexcept { standin_free(poi
 // What a kernel prints is kept until the launch is over, and written to Python's sys.stdout.
 #define printf standin_printf
 
-#define assert(condition)                                                                     \
-    ((condition) ? (void)0                                                                    \
-                 : standin_fail(STANDIN_FAULT, "line %d: Assertion `%s` failed", __LINE__, #condition))
+// assert of predefined.h, which has the condition's text as its author wrote it.
+#define standin_assert(condition, text, line) \
+    ((condition) ? (void)0 : standin_fail(STANDIN_FAULT, "line %d: Assertion `%s` failed", line, text))
 [[noreturn]] inline void __trap() { standin_fail(STANDIN_FAULT, "__trap() was called"); }
 inline void __brkpt() {}
 
-// Memory as one thread at a time sees it: always up to date. A fence is a place where threads that
-// wait for each other pass, so it lets the others run.
-#ifndef STANDIN_XRAY
-inline void __threadfence() { standin_spin(); }
-#else
-inline void __threadfence() { standin_xray_fence(); }
-#endif
-inline void __threadfence_block() {}
-inline void __threadfence_system() { standin_spin(); }
+// Memory as one thread at a time sees it: always up to date.
+inline void __threadfence() { standin_fence(); }
+inline void __threadfence_block() { standin_fence_block(); }
+inline void __threadfence_system() { standin_fence(); }
 inline void __nanosleep(unsigned int) { standin_spin(); }
 inline long long clock64() { return standin_clock(); }
-inline int clock() { return (int)standin_clock(); }
+typedef long clock_t;
+inline clock_t clock() { return (clock_t)standin_clock(); }
 inline unsigned long long __globaltimer() { return standin_clock(); }
 
 template <class T>

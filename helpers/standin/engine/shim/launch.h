@@ -44,11 +44,11 @@ struct StandinPlain<const volatile T> : StandinPlain<T> {};
 
 template <class T>
 struct StandinSize {
-    static const int value = sizeof(T);
+    static const int value = sizeof(T), alignment = alignof(T);
 };
 template <>
 struct StandinSize<void> {
-    static const int value = 0;
+    static const int value = 0, alignment = 0;
 };
 
 template <class T>
@@ -59,7 +59,7 @@ const char *standin_type_name() {
 template <class T>
 struct StandinDescribe {
     static StandinParameter parameter() {
-        return {StandinKind<T>::value, 0, sizeof(T), 0, standin_type_name<T>()};
+        return {StandinKind<T>::value, 0, sizeof(T), 0, 0, standin_type_name<T>()};
     }
 };
 template <class T>
@@ -67,7 +67,7 @@ struct StandinDescribe<T *> {
     static StandinParameter parameter() {
         typedef typename StandinPlain<T>::type Target;
         return {'p', StandinKind<Target>::value, sizeof(T *), StandinSize<Target>::value,
-                standin_type_name<T *>()};
+                StandinSize<Target>::alignment, standin_type_name<T *>()};
     }
 };
 

@@ -1,25 +1,7 @@
 // CUDA's mathematical functions, by way of the C library. No standard header is included: NVRTC has
 // none either, and the C++ ones would bring overloads of their own.
 #pragma once
-
-// name(double), namef(float) of the C library, and name for float. As with NVRTC, an integer argument
-// is ambiguous.
-#define STANDIN_MATH1(name)              \
-    extern "C" double name(double);      \
-    extern "C" float name##f(float);     \
-    inline float name(float x) { return name##f(x); }
-#define STANDIN_MATH2(name)                      \
-    extern "C" double name(double, double);      \
-    extern "C" float name##f(float, float);      \
-    inline float name(float x, float y) { return name##f(x, y); }
-// Functions that CUDA has and the C library has not: a body for double, used for float as well.
-#define STANDIN_OWN1(name, expression)                                     \
-    inline double name(double x) { return expression; }                    \
-    inline float name##f(float single) {                                   \
-        double x = single;                                                 \
-        return (float)(expression);                                        \
-    }                                                                      \
-    inline float name(float x) { return name##f(x); }
+#include "bits.h"
 
 #define STANDIN_UNARY(M) \
     M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atanh) M(cbrt) M(ceil) M(cos) M(cosh) M(erf) \
@@ -70,8 +52,8 @@ inline float y1f(float x) { return (float)y1((double)x); }
 inline double pow(double x, int n) { return pow(x, (double)n); }
 inline float pow(float x, int n) { return powf(x, (float)n); }
 
-template <class I>
-constexpr I standin_to_integer(double x);
+template <class I, class F>
+constexpr I standin_to_integer(F x);
 // sin and cos of pi x, exact at multiples of a half.
 inline double standin_half_turns(double x, int &quarter) {
     x = x - 2 * floor(x / 2);
@@ -179,18 +161,21 @@ STANDIN_ROUNDED(__d, double, sqrt)
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
-// Conversions: rn to nearest, rz towards zero, rd down, ru up; beyond the range to its end, NaN to 0.
-template <class I>
-constexpr I standin_to_integer(double x) {
-    const I lowest = (I)-1 < 0 ? (I)((I)1 << (8 * sizeof(I) - 1)) : 0, highest = (I)~lowest;
-    if (x != x) return 0;
-    if (x <= (double)lowest) return lowest;
-    if (x >= (double)highest) return highest;
+#include "rounding.h"
+
+// Conversions: rn to nearest, rz towards zero, rd down, ru up; beyond the range to its end. A NaN gives 0
+// or, where either has 64 bits, the highest bit alone.
+template <class I, class F>
+constexpr I standin_to_integer(F x) {
+    const I top = (I)((I)1 << (8 * sizeof(I) - 1)), lowest = (I)-1 < 0 ? top : 0, highest = (I)~lowest;
+    if (x != x) return sizeof(I) == 8 || sizeof(F) == 8 ? top : 0;
+    if ((double)x <= (double)lowest) return lowest;
+    if ((double)x >= (double)highest) return highest;
     return (I)x;
 }
 // The operand of a cast to I. As a GPU does it, a number becomes an integer of at least 32 bits first.
-template <class I>
-constexpr auto standin_fits(double x) {
+template <class I, class F>
+constexpr auto standin_fraction_fits(F x) {
     if constexpr (sizeof(I) == 8)
         return standin_to_integer<I>(x);
     else if constexpr ((I)-1 < 0)
@@ -199,18 +184,22 @@ constexpr auto standin_fits(double x) {
         return standin_to_integer<unsigned int>(x);
 }
 template <class I>
+constexpr auto standin_fits(double x) {
+    return standin_fraction_fits<I>(x);
+}
+template <class I>
 constexpr auto standin_fits(float x) {
-    return standin_fits<I>((double)x);
+    return standin_fraction_fits<I>(x);
 }
 template <class I, class T>
 constexpr T standin_fits(T x) {
     return x;
 }
 #define STANDIN_CONVERSIONS(from, type, to, integer)                                                \
-    inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>(rint(x)); }    \
-    inline integer __##from##2##to##_rz(type x) { return standin_to_integer<integer>(trunc(x)); }   \
-    inline integer __##from##2##to##_rd(type x) { return standin_to_integer<integer>(floor(x)); }   \
-    inline integer __##from##2##to##_ru(type x) { return standin_to_integer<integer>(ceil(x)); }
+    inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>((type)rint(x)); }    \
+    inline integer __##from##2##to##_rz(type x) { return standin_to_integer<integer>((type)trunc(x)); }   \
+    inline integer __##from##2##to##_rd(type x) { return standin_to_integer<integer>((type)floor(x)); }   \
+    inline integer __##from##2##to##_ru(type x) { return standin_to_integer<integer>((type)ceil(x)); }
 STANDIN_CONVERSIONS(float, float, int, int)
 STANDIN_CONVERSIONS(float, float, uint, unsigned int)
 STANDIN_CONVERSIONS(float, float, ll, long long)
@@ -229,13 +218,6 @@ inline double __ll2double_rn(long long x) { return (double)x; }
 inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 inline float __double2float_rn(double x) { return (float)x; }
 
-template <class To, class From>
-inline To standin_bits(From x) {
-    static_assert(sizeof(To) == sizeof(From), "");
-    To y;
-    memcpy(&y, &x, sizeof y);
-    return y;
-}
 inline int __float_as_int(float x) { return standin_bits<int>(x); }
 inline unsigned int __float_as_uint(float x) { return standin_bits<unsigned int>(x); }
 inline float __int_as_float(int x) { return standin_bits<float>(x); }
@@ -276,12 +258,6 @@ inline unsigned int __umul24(unsigned int x, unsigned int y) {
 inline unsigned int __sad(int x, int y, unsigned int z) {
     return (x > y ? (unsigned int)x - y : (unsigned int)y - x) + z;
 }
-inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n) {
-    return (unsigned int)(((unsigned long long)high << 32 | low) << (n & 31) >> 32);
-}
-inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int n) {
-    return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
-}
 inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
     unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned int result = 0;
@@ -293,3 +269,16 @@ inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int sel
     }
     return result;
 }
+
+#define STANDIN_TESTS(suffix, type)                                                                   \
+    inline int __isnan##suffix(type x) { return isnan(x); }                                           \
+    inline int __isinf##suffix(type x) { return isinf(x) ? (x < 0 ? -1 : 1) : 0; }                    \
+    inline int __isfinite##suffix(type x) { return isfinite(x); }                                     \
+    inline int __signbit##suffix(type x) { return signbit(x); }
+STANDIN_TESTS(f, float)
+STANDIN_TESTS(d, double)
+inline int __isnan(double x) { return isnan(x); }
+inline int __isinf(double x) { return __isinfd(x); }
+inline int __finite(double x) { return isfinite(x); }
+inline int __finitef(float x) { return isfinite(x); }
+inline int __signbit(double x) { return signbit(x); }

@@ -13,8 +13,10 @@
 #include <sys/mman.h>
 #endif
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -28,14 +30,20 @@
 
 namespace {
 
-enum ShadowByte : unsigned char { UNWRITTEN = 0xF5, PARTLY_WRITTEN = 0xF6, CLOSED = 0xFD };
+enum ShadowByte : unsigned char { UNWRITTEN = 0xF5, PARTLY_WRITTEN = 0xF6, VIEW = 0xF7, CLOSED = 0xFD };
 
 const size_t GAP = 1 << 20;          // bytes between two arrays, at least
 const size_t ALIGNMENT = 512;        // bytes; what cudaMalloc guarantees
 const size_t TILE = 2 << 20;         // bytes of shadow that are mapped at a time
-const size_t ARENA = 1ull << 40;     // bytes of addresses for arrays
-const size_t MARGIN = 1ull << 36;    // of which the first hold none, so that what is before an array is known
-const size_t SHARED = 1ull << 37;    // and for the shared memory of blocks
+
+// Bytes of addresses for arrays, of which the first (margin) hold none, so that what is before an array
+// is known; for the shared memory of blocks; for stacks; and for what kernels take with malloc.
+struct Addresses {
+    size_t arena = 1ull << 40, margin = 1ull << 36, shared = 1ull << 37, stacks = 1ull << 37,
+           heap = 1ull << 30;
+} addresses;
+bool limited;  // addresses are scarce (ulimit -v): only those that are used get a shadow
+
 const uintptr_t SHADOW = STANDIN_SHADOW;  // where the shadow begins; the compiler has it too
 #ifdef __aarch64__
 const size_t SHADOW_BYTES = 1ull << 45;  // of all addresses that a program can have
@@ -57,7 +65,14 @@ bool has_shadow;
 // Give the addresses from `begin` to `end` a shadow of their own: open, if it can be written.
 void shadow_for(const void *begin, const void *end, int protection) {
     uintptr_t first = (uintptr_t)shadow_of(begin) / page_size() * page_size();
-    if (has_shadow) mprotect((void *)first, (uintptr_t)shadow_of(end) + 1 - first, protection);
+    size_t bytes = round_up((uintptr_t)shadow_of(end) + 1 - first, page_size());
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    if (!has_shadow) return;
+    // What shares a page with something else has the page already.
+    if (limited && mmap((void *)first, bytes, protection, how, -1, 0) != (void *)first)
+        for (size_t at = 0; at < bytes; at += page_size())
+            mmap((void *)(first + at), page_size(), protection, how, -1, 0);
+    mprotect((void *)first, bytes, protection);
 }
 
 int tile_file = -1;  // TILE bytes of CLOSED
@@ -107,13 +122,13 @@ void close_memory(char *p, size_t bytes) {
 
 bool make_shadow() {
 #ifdef __linux__
-    void *all = mmap((void *)SHADOW, SHADOW_BYTES, PROT_NONE,
+    void *all = limited ? (void *)SHADOW : mmap((void *)SHADOW, SHADOW_BYTES, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (all != (void *)SHADOW) {
         if (all != MAP_FAILED) munmap(all, SHADOW_BYTES);
         return false;
     }
-    madvise(all, SHADOW_BYTES, MADV_DONTDUMP);
+    if (!limited) madvise(all, SHADOW_BYTES, MADV_DONTDUMP);
     tile_file = memfd_create("shadow", MFD_CLOEXEC);
     if (tile_file < 0 || ftruncate(tile_file, TILE)) return false;
     void *tile = mmap(nullptr, TILE, PROT_READ | PROT_WRITE, MAP_SHARED, tile_file, 0);
@@ -151,13 +166,34 @@ void open_library(const void *p) {
 
 extern "C" {
 
+// Where a limit is set to the addresses that the program may have, be content with a part of them.
+void share_addresses() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return;
+    size_t used = 0;
+    if (FILE *file = fopen("/proc/self/statm", "r")) {
+        if (fscanf(file, "%zu", &used) != 1) used = 0;
+        fclose(file);
+    }
+    used *= page_size();
+    size_t rest = limit.rlim_cur > used ? limit.rlim_cur - used : 0, unit = 8 * TILE;
+    if (rest / 2 > addresses.arena + SHADOW_BYTES) return;
+    limited = true;
+    // Half of them; shadows take an eighth of what they are of.
+    size_t part = rest / 24 / unit * unit;
+    if (part < 2 * unit) part = 0;  // too few for anything
+    addresses = {6 * part, unit, part, 2 * part, part};
+}
+
 // Reserve the addresses. Returns 2 with a shadow, 1 without, 0 where not even addresses can be had.
 int standin_reserve(int want_shadow) {
     if (!arena.begin) {
+        share_addresses();
         has_shadow = want_shadow && make_shadow();
         open_library(&standin_here);
-        if (!arena.reserve(ARENA) || !shared_arena.reserve(SHARED)) return 0;
-        arena.ready = arena.begin + MARGIN;
+        if (!addresses.shared || !arena.reserve(addresses.arena) || !shared_arena.reserve(addresses.shared))
+            return 0;
+        arena.ready = arena.begin + addresses.margin;
         arena_next = arena.ready + GAP;
     }
     return has_shadow ? 2 : 1;

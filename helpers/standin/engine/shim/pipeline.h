@@ -1,4 +1,4 @@
-// cuda_pipeline.h: copies from global to shared memory, made at once (async_copy.h).
+// cuda_pipeline.h: copies from global to shared memory, which are there once waited for (async_copy.h).
 #pragma once
 
 inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0,
@@ -8,5 +8,5 @@ inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, si
                      bytes, zeros);
     standin_copy_async(to, from, bytes, bytes - zeros, 0, line);
 }
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(size_t) {}
+inline void __pipeline_commit() { standin_copy_commit(); }
+inline void __pipeline_wait_prior(size_t groups) { standin_copy_wait((int)groups); }

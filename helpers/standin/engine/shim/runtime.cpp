@@ -15,11 +15,14 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
 #endif
+#include <fenv.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "copies.h"
 #include "faults.h"
 #include "fibers.h"
 #include "heap.h"
@@ -107,6 +110,7 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
     kernel = k;
     arguments = pointers;
     dynamic_bytes = bytes;
+    ++launches;
     standin_here = StandinHere{};
     standin_here.block_size = dim3(block_x, block_y, block_z);
     standin_here.grid_size = dim3(grid_x, grid_y, grid_z);
@@ -154,3 +158,56 @@ int standin_printf(const char *format, ...) {
 }
 
 long long standin_clock() { return (long long)(seconds() * 1e9); }
+
+// ---- roundings (rounding.h) ----------------------------------------------------------------------
+
+namespace {
+
+// For as long as it lives the processor rounds so. What is computed meanwhile must be volatile.
+struct Rounding {
+    int before = fegetround();
+    explicit Rounding(StandinRounding way) {
+        const int ways[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+        fesetround(ways[way]);
+    }
+    ~Rounding() { fesetround(before); }
+};
+
+template <class T>
+T rounded(StandinOperation operation, StandinRounding way, T given_x, T given_y, T given_z) {
+    Rounding rounding(way);
+    volatile T x = given_x, y = given_y, z = given_z, result = 0;
+    switch (operation) {
+        case STANDIN_ADD: result = x + y; break;
+        case STANDIN_SUBTRACT: result = x - y; break;
+        case STANDIN_MULTIPLY: result = x * y; break;
+        case STANDIN_DIVIDE: result = x / y; break;
+        case STANDIN_ROOT: result = sizeof(T) == 4 ? (T)sqrtf((float)x) : (T)sqrt((double)x); break;
+        case STANDIN_FMA: result = sizeof(T) == 4 ? (T)fmaf(x, y, z) : (T)fma(x, y, z); break;
+    }
+    return result;
+}
+
+template <class To, class From>
+To converted(StandinRounding way, From given) {
+    Rounding rounding(way);
+    volatile From x = given;
+    volatile To result = (To)x;
+    return result;
+}
+
+}  // namespace
+
+float standin_rounded_floats(StandinOperation o, StandinRounding way, float x, float y, float z) {
+    return rounded(o, way, x, y, z);
+}
+double standin_rounded_doubles(StandinOperation o, StandinRounding way, double x, double y, double z) {
+    return rounded(o, way, x, y, z);
+}
+float standin_rounded_double(StandinRounding way, double x) { return converted<float>(way, x); }
+double standin_rounded_signed(StandinRounding way, long long x, int to_double) {
+    return to_double ? converted<double>(way, x) : converted<float>(way, x);
+}
+double standin_rounded_unsigned(StandinRounding way, unsigned long long x, int to_double) {
+    return to_double ? converted<double>(way, x) : converted<float>(way, x);
+}

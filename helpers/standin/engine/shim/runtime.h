@@ -33,16 +33,10 @@ struct StandinWarp {
     void *combine[32];
     unsigned int waiting, alive;  // bit i: lane i
 };
-// What kernels are compiled with may look where a thread itself may not.
-#ifdef STANDIN_XRAY
-#define STANDIN_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize_coverage))
-#define STANDIN_UNCHECKED STANDIN_UNSEEN
-#else
-#define STANDIN_UNSEEN  // what runs a kernel's threads and is no part of it
-#define STANDIN_UNCHECKED __attribute__((no_sanitize("kernel-address")))
-#endif
-#define STANDIN_COMBINE STANDIN_UNCHECKED unsigned long long
 typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned int lanes, int lane);
+
+// What is left of a barrier's `line` is its number in that line.
+enum { STANDIN_LINE = (1 << 20) - 1 };
 
 enum StandinScope { STANDIN_BLOCK, STANDIN_GRID };
 
@@ -53,12 +47,13 @@ struct StandinSlot {
     StandinSlot *next;
     size_t offset;     // in a block's frame
     char *here;
+    size_t alignment, element;  // bytes; of an array's elements
 };
 
 // One parameter of a kernel: kind is p(ointer), i(nteger), u(nsigned), f(loat), b(ool) or s(truct).
 struct StandinParameter {
     char kind, target_kind;  // target: what a pointer points to, 0 for void
-    int size, target_size;   // bytes
+    int size, target_size, target_alignment;  // bytes
     const char *type;        // a text that holds the type's name
 };
 
@@ -90,7 +85,8 @@ struct StandinReport {
     uint3 block, thread;
     // Of an access to memory: 'r'ead, 'w'rite or, where only the hardware noticed, 'x'; else 0.
     char access;
-    char unwritten;  // it would have read shared memory that nobody has written
+    // It would have read shared memory that nobody has written, or (2) that an asynchronous copy is to fill.
+    char unwritten;
     const void *address;
     size_t bytes;
     // Of an access to shared memory: the declaration's number, the variable's size, and how far from
@@ -103,6 +99,25 @@ struct StandinReport {
     size_t offset;
     char library[512];
     char text[1024];
+};
+
+// The first write outside the part of an array that a kernel was given (views.h).
+struct StandinOverrun {
+    int found;
+    uint3 block, thread;
+    const void *address;
+    size_t offset;  // into the library
+    char library[512];
+};
+
+enum StandinRounding { STANDIN_DOWN, STANDIN_UP, STANDIN_TOWARDS_ZERO };
+enum StandinOperation {
+    STANDIN_ADD,
+    STANDIN_SUBTRACT,
+    STANDIN_MULTIPLY,
+    STANDIN_DIVIDE,
+    STANDIN_ROOT,
+    STANDIN_FMA
 };
 
 extern "C" {
@@ -127,8 +142,17 @@ void standin_spin();
     __attribute__((format(printf, 2, 3)));
 int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 long long standin_clock();
+float standin_rounded_floats(StandinOperation, StandinRounding, float x, float y, float z);
+double standin_rounded_doubles(StandinOperation, StandinRounding, double x, double y, double z);
+float standin_rounded_double(StandinRounding, double x);  // to a float
+double standin_rounded_signed(StandinRounding, long long x, int to_double);
+double standin_rounded_unsigned(StandinRounding, unsigned long long x, int to_double);
 void *standin_memcpy(void *to, const void *from, size_t n);
 void *standin_memset(void *to, int value, size_t n);
+void standin_copy(void *to, const void *from, unsigned bytes, unsigned from_bytes, int line);
+void standin_copy_commit();
+void standin_copy_wait(int groups);
 void *standin_malloc(size_t bytes);
+char *standin_heap(size_t *size);
 void standin_free(void *p);
 }

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "shared.h"
 #include "stacks.h"
+#include "views.h"
 
 namespace {
 
@@ -16,15 +17,19 @@ struct Place {
 #define HERE {__builtin_return_address(0), __builtin_frame_address(0)}
 
 void check_range(const void *address, size_t bytes, char access, Place place);
+bool on_its_way(const void *address);  // copies.h
 
-// Let a good access to shared or local memory go on; leave the launch at any other.
+// Let a good access to shared or local memory go on; leave the launch at any other. With 'c' it is
+// only to come, and shared memory is not written by it.
 void look_closer(const void *address, size_t bytes, char access, Place place) {
     if (open_frames((const char *)address, (const char *)place.frame))
         return check_range(address, bytes, access, place);
+    if (access == 'c' && frames.inside((char *)address, bytes)) return;
+    if (allow_outside_view((const char *)address, bytes, access == 'w', place.instruction)) return;
     bool unwritten = false;
     if (frames.allow((char *)address, bytes, access == 'w', unwritten)) return;
-    standin_report.unwritten = unwritten;
-    fault(access, address, bytes, place.instruction);
+    standin_report.unwritten = unwritten + (unwritten && on_its_way(address));
+    fault(access == 'c' ? 'w' : access, address, bytes, place.instruction);
 }
 
 // For accesses whose size is not a power of two, and for memcpy and its like.
@@ -94,12 +99,21 @@ struct OutOfBounds {
     const Type *array, *index;
 };
 
+struct ShiftOutOfBounds {
+    Location where;
+    const Type *number, *amount;
+};
+
 struct FloatCast {
     Location where;
     const Type *from, *to;
 };
 
-void note_location(const Location &where) {
+// In a function of the shim's it is the line of the reader's call, found by the instruction.
+void note_location(const Location &where, void *instruction) {
+    static const char shim[] = __FILE__;
+    size_t folder = strrchr(shim, '/') - shim;
+    if (!strncmp(where.file, shim, folder)) return note_place(instruction);
     standin_report.line = where.line;
     snprintf(standin_report.library, sizeof standin_report.library, "%s", where.file);
 }
@@ -171,7 +185,7 @@ void __asan_before_dynamic_init(const char *) {}
 void __asan_after_dynamic_init() {}
 
 void __ubsan_handle_type_mismatch_v1_abort(const TypeMismatch *data, const void *p) {
-    note_location(data->where);
+    note_location(data->where, __builtin_return_address(0));
     if (!p)
         standin_fail(STANDIN_FAULT, "an access through a null pointer");
     unsigned alignment = 1u << data->log2_alignment;
@@ -181,16 +195,28 @@ void __ubsan_handle_type_mismatch_v1_abort(const TypeMismatch *data, const void 
                  data->type->name, alignment, (unsigned)((uintptr_t)p % alignment));
 }
 void __ubsan_handle_out_of_bounds_abort(const OutOfBounds *data, size_t index) {
-    note_location(data->where);
+    note_location(data->where, __builtin_return_address(0));
     bool narrow = data->index->info >> 1 < 6, is_signed = data->index->info & 1;  // 2^5 = 32 bits
     long long value = narrow && is_signed ? (int)index : (long long)index;
     standin_fail(STANDIN_FAULT, "index %lld is outside an array of type %s (shared or local)", value,
                  data->array->name);
 }
 
+// A GPU clamps the amount to the width (PTX ISA, shl and shr); an Intel processor takes it modulo the width.
+void __ubsan_handle_shift_out_of_bounds_abort(const ShiftOutOfBounds *data, size_t, size_t amount) {
+    note_location(data->where, __builtin_return_address(0));
+    bool narrow = data->amount->info >> 1 < 6, is_signed = data->amount->info & 1;
+    long long by = narrow && is_signed ? (int)amount : (long long)amount;
+    standin_fail(STANDIN_FAULT,
+                 "a shift of %s, which has %u bits, by %lld. C++ leaves open what it gives; a GPU shifts all "
+                 "bits out (0, or -1 of a negative number to the right). Take a wider type, such as 1ull, or "
+                 "test the amount first",
+                 data->number->name, 1u << (data->number->info >> 1), by);
+}
+
 // `value` is the number itself, as the bits of a pointer.
 void __ubsan_handle_float_cast_overflow_abort(const FloatCast *data, void *value) {
-    note_location(data->where);
+    note_location(data->where, __builtin_return_address(0));
     float single;
     double number;
     memcpy(&single, &value, sizeof single);

@@ -43,7 +43,7 @@ struct Frames {
             slot.offset = stride + (has_shadow ? 0 : pages - round_up(slot.bytes, 16));
             stride += pages + GAP;
         });
-        if (stride * count > SHARED || !shared_arena.make_ready(shared_arena.begin + stride * count))
+        if (stride * count > addresses.shared || !shared_arena.make_ready(shared_arena.begin + stride * count))
             standin_fail(STANDIN_REFUSED, "there is no room for the shared memory of %u blocks", count);
         if (!has_shadow)
             for (unsigned b = 0; b < count; ++b)
@@ -52,7 +52,7 @@ struct Frames {
                     mprotect(page, round_up(slot.bytes, page_size()), PROT_READ | PROT_WRITE);
                 });
         if (has_shadow && !written)
-            written = (unsigned char *)mmap(nullptr, SHARED / 8, PROT_READ | PROT_WRITE,
+            written = (unsigned char *)mmap(nullptr, addresses.shared / 8, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         blocks = count;
     }
@@ -89,14 +89,20 @@ struct Frames {
         return best;
     }
 
+    bool inside(char *p, size_t bytes) {
+        StandinSlot *slot = shared_arena.holds(p) ? find(p) : nullptr;
+        if (!slot) return false;
+        size_t first = (p - shared_arena.begin) % stride - slot->offset;  // huge if before the slot
+        return first < slot->bytes && first + bytes <= slot->bytes;
+    }
+
     // An access that the shadow did not let pass. True if it may go on: what it touches has been
     // written, or is being written now. `unwritten`: it lies inside a slot and may not.
     bool allow(char *p, size_t bytes, bool store, bool &unwritten) {
         unwritten = false;
-        StandinSlot *slot = shared_arena.holds(p) ? find(p) : nullptr;
-        if (!slot) return false;
-        size_t first = (p - shared_arena.begin) % stride - slot->offset;  // huge if before the slot
-        if (first >= slot->bytes || first + bytes > slot->bytes) return false;
+        if (!inside(p, bytes)) return false;
+        StandinSlot *slot = find(p);
+        size_t first = (p - shared_arena.begin) % stride - slot->offset;
         char *start = p - first;
         for (size_t i = first; i < first + bytes; ++i) {
             unsigned char &bits = written[(start + i - shared_arena.begin) / 8];

@@ -1,6 +1,7 @@
 // Mathematical functions of CUDA that the C library has not and that take more than a line; and the
 // integer functions that are seldom used.
 #pragma once
+#include "bits.h"
 
 // The x with erfc(x) = y, by Halley's method from Winitzki's approximation.
 inline double standin_erfcinv(double y) {

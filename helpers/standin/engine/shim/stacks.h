@@ -17,7 +17,6 @@ const size_t PLAIN_STACK = 1 << 20;  // bytes; a GPU gives a thread 512 KiB of l
 const size_t STACK = 128 * 1024;     // bytes a fiber
 // The lowest page of a stack is a fence, but the system allows some 65,000 mappings.
 const unsigned FENCED_STACKS = 8192;
-const size_t STACKS = 1ull << 37;  // addresses
 const unsigned char LEFT_OF_FRAME = 0xF1;  // the compilers' own mark
 
 Region stacks;
@@ -36,7 +35,7 @@ Stack own_stack();  // of the thread that runs; fiber_state.h
 // Make sure of the stacks of so many fibers and of the plain one.
 bool reserve_stacks(unsigned fibers) {
     if (!stacks.begin) {
-        if (!stacks.reserve(STACKS)) return false;
+        if (!stacks.reserve(addresses.stacks)) return false;
         stacks_ready = stacks.begin;
     }
     char *end = stack_of(fibers);

@@ -28,19 +28,19 @@ struct StandinFactor {
     double value;
     int exponent;
 };
-inline StandinFactor standin_factor(double x, int smallest) {
+STANDIN_UNSEEN inline StandinFactor standin_factor(double x, int smallest) {
     int exponent = x == 0 || !isfinite(x) ? smallest : ilogb(x);
     return {x, exponent > smallest ? exponent : smallest};
 }
-inline StandinFactor standin_factor_tf32(unsigned int bits) {
+STANDIN_UNSEEN inline StandinFactor standin_factor_tf32(unsigned int bits) {
     return standin_factor(standin_bits<float>(bits & 0xffffe000u), -126);
 }
-inline StandinFactor standin_factor_f16(unsigned int bits) {
+STANDIN_UNSEEN inline StandinFactor standin_factor_f16(unsigned int bits) {
     return standin_factor(standin_half_to_float((unsigned short)bits), -14);
 }
 
 // x towards zero as a float.
-inline float standin_cut(double x) {
+STANDIN_UNSEEN inline float standin_cut(double x) {
     float y = (float)x;
     if (isinf(y) && fabs(x) < 0x1p128) return copysign(0x1.fffffep127f, y);
     return fabs((double)y) > fabs(x) ? nextafterf(y, 0.0f) : y;
@@ -49,7 +49,7 @@ inline float standin_cut(double x) {
 // c and the products of `count` factors, added as a tensor core of compute capability 9.0 adds them:
 // all products are exact; everything is cut at two bits below the last bit that a float with the
 // largest exponent among them has; these are added exactly, and the sum is cut to a float.
-inline float standin_tensor_sum(const StandinFactor *a, const StandinFactor *b, int count, float c) {
+STANDIN_UNSEEN inline float standin_tensor_sum(const StandinFactor *a, const StandinFactor *b, int count, float c) {
     bool finite = isfinite(c);
     int top = -1000;
     double plain = c;
@@ -81,18 +81,18 @@ struct StandinFragments {
 // a register (Pack 1) and two (Pack 2). B's are the same with r the column.
 template <int M, int K, int Pack>
 struct StandinLayout {
-    static int lane(int r, int k) { return r % 8 * 4 + k % (4 * Pack) / Pack; }
-    static int of_a(int r, int k) {
+    STANDIN_UNSEEN static int lane(int r, int k) { return r % 8 * 4 + k % (4 * Pack) / Pack; }
+    STANDIN_UNSEEN static int of_a(int r, int k) {
         return (r / 8 + M / 8 * (k / (4 * Pack))) * Pack + k % Pack;
     }
-    static int of_b(int k) { return k / (4 * Pack) * Pack + k % Pack; }
+    STANDIN_UNSEEN static int of_b(int k) { return k / (4 * Pack) * Pack + k % Pack; }
 };
 
-inline double standin_dot(const double *a, const double *b, int count, double c) {
+STANDIN_UNSEEN inline double standin_dot(const double *a, const double *b, int count, double c) {
     for (int k = 0; k < count; ++k) c = fma(a[k], b[k], c);
     return c;
 }
-inline float standin_dot(const StandinFactor *a, const StandinFactor *b, int count, float c) {
+STANDIN_UNSEEN inline float standin_dot(const StandinFactor *a, const StandinFactor *b, int count, float c) {
     return standin_tensor_sum(a, b, count, c);
 }
 
@@ -117,7 +117,7 @@ STANDIN_COMBINE standin_multiply(const StandinWarp &warp, unsigned int lanes, in
 }
 
 template <class T, class Number, int M, int K, int Pack>
-void standin_meet(StandinFragments<T, Number, M, K> &own, Number *c, int line) {
+STANDIN_UNSEEN void standin_meet(StandinFragments<T, Number, M, K> &own, Number *c, int line) {
     for (int i = 0; i < M / 4; ++i) own.c[i] = c[i];
     standin_exchange(0xffffffffu, (unsigned long long)&own, line, standin_multiply<T, Number, M, K, Pack>,
                      line);
@@ -125,23 +125,23 @@ void standin_meet(StandinFragments<T, Number, M, K> &own, Number *c, int line) {
 }
 
 template <int M, int K>
-void standin_f64_mma_sync(const double *a, const double *b, double *c, int line = __builtin_LINE()) {
+STANDIN_UNSEEN void standin_f64_mma_sync(const double *a, const double *b, double *c, int line = __builtin_LINE()) {
     StandinFragments<double, double, M, K> own;
     for (int i = 0; i < M * K / 32; ++i) own.a[i] = a[i];
     for (int i = 0; i < K / 4; ++i) own.b[i] = b[i];
     standin_meet<double, double, M, K, 1>(own, c, line);
 }
 template <int M, int K>
-void standin_tf32_mma_sync(const unsigned int *a, const unsigned int *b, float *c,
-                           int line = __builtin_LINE()) {
+STANDIN_UNSEEN void standin_tf32_mma_sync(const unsigned int *a, const unsigned int *b, float *c,
+                                          int line = __builtin_LINE()) {
     StandinFragments<StandinFactor, float, M, K> own;
     for (int i = 0; i < M * K / 32; ++i) own.a[i] = standin_factor_tf32(a[i]);
     for (int i = 0; i < K / 4; ++i) own.b[i] = standin_factor_tf32(b[i]);
     standin_meet<StandinFactor, float, M, K, 1>(own, c, line);
 }
 template <int M, int K>
-void standin_f16_mma_sync(const unsigned int *a, const unsigned int *b, float *c,
-                          int line = __builtin_LINE()) {
+STANDIN_UNSEEN void standin_f16_mma_sync(const unsigned int *a, const unsigned int *b, float *c,
+                                         int line = __builtin_LINE()) {
     StandinFragments<StandinFactor, float, M, K> own;
     for (int i = 0; i < M * K / 32; ++i) own.a[i] = standin_factor_f16(a[i / 2] >> i % 2 * 16);
     for (int i = 0; i < K / 4; ++i) own.b[i] = standin_factor_f16(b[i / 2] >> i % 2 * 16);

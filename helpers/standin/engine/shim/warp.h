@@ -12,13 +12,8 @@ inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
     return standin_barrier(STANDIN_BLOCK, !predicate, line) == 0;
 }
 
-inline STANDIN_COMBINE standin_nothing(const StandinWarp &, unsigned int, int) { return 0; }
 inline void __syncwarp(unsigned int mask = 0xffffffff, int line = __builtin_LINE()) {
-#ifdef STANDIN_XRAY
-    standin_xray_syncwarp(mask, line);
-#else
-    standin_exchange(mask, 0, 0, standin_nothing, line);
-#endif
+    standin_syncwarp(mask, line);
 }
 inline unsigned int __activemask(int line = __builtin_LINE()) { return standin_active_lanes(line); }
 
@@ -39,25 +34,36 @@ inline T standin_shuffle_from(unsigned int mask, T value, int from, int line) {
     return value;
 }
 
+inline void standin_check_width(int width, int line) {
+    if (width < 1 || width > 32 || width & (width - 1))
+        standin_fail(STANDIN_DIVERGED,
+                     "line %d: a shuffle's width of %d is no power of two up to 32, so what it gives is undefined",
+                     line, width);
+}
+
 // Only CUDA's own value types; a char, say, is widened to int as it is there.
 #define STANDIN_SHUFFLES(type)                                                                       \
     inline type __shfl_sync(unsigned int mask, type value, int source, int width = 32,               \
                             int line = __builtin_LINE()) {                                           \
+        standin_check_width(width, line);                                                            \
         int lane = standin_here.index % 32;                                                          \
         return standin_shuffle_from(mask, value, (lane & -width) + (source & (width - 1)), line);    \
     }                                                                                                \
     inline type __shfl_up_sync(unsigned int mask, type value, unsigned int delta, int width = 32,    \
                                int line = __builtin_LINE()) {                                        \
+        standin_check_width(width, line);                                                            \
         int lane = standin_here.index % 32, from = lane - (int)delta;                                \
         return standin_shuffle_from(mask, value, from < (lane & -width) ? lane : from, line);        \
     }                                                                                                \
     inline type __shfl_down_sync(unsigned int mask, type value, unsigned int delta, int width = 32,  \
                                  int line = __builtin_LINE()) {                                      \
+        standin_check_width(width, line);                                                            \
         int lane = standin_here.index % 32, from = lane + (int)delta;                                \
         return standin_shuffle_from(mask, value, from > (lane | (width - 1)) ? lane : from, line);   \
     }                                                                                                \
     inline type __shfl_xor_sync(unsigned int mask, type value, int bits, int width = 32,             \
                                 int line = __builtin_LINE()) {                                       \
+        standin_check_width(width, line);                                                            \
         int lane = standin_here.index % 32, from = lane ^ bits;                                      \
         return standin_shuffle_from(mask, value, from > (lane | (width - 1)) ? lane : from, line);   \
     }

@@ -13,6 +13,7 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import memory
 from cupy.cuda._ownership import check_device
 from helpers.standin.engine.kernels import Parameter
+from helpers.standin.engine.memory import holding
 
 
 class Checker:
@@ -122,6 +123,9 @@ class Checker:
                 return value
         elif kind == "b" and isinstance(value, (bool, np.bool_)):
             return value
+        elif kind == "p" and isinstance(value, (int, np.int64, np.uint64)):
+            if not isinstance(value, bool):
+                return self._integer_address(int(value))
         elif kind == "s" and not isinstance(value, (bool, int, float)):
             return self._bytes(np.asarray(value).tobytes(), f"a {type(value).__name__}")
         raise self._refuse(*self._explain(value))
@@ -140,6 +144,16 @@ class Checker:
                 "passes its low bytes without a word; make the parameter wider (long long)"
             )
         return (int(value) % high).to_bytes(self.size, sys.byteorder)
+
+    def _integer_address(self, address: int) -> int:
+        """An address as an integer, such as ``a.data.ptr``, which CuPy passes as it is."""
+        if address and not holding(address):
+            raise TypeError(
+                f"{self.where} got the integer {address}, which is the address of no array that is "
+                "alive. CuPy passes it as it is, and on a GPU the kernel would use whatever lies "
+                "there; pass a cupy.ndarray, or its data.ptr as long as it lives"
+            )
+        return address
 
     def _explain(self, value) -> tuple[str, str]:
         kind = type(value).__name__

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._creation import array, asarray
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
 from cupy._core._ndarray import ndarray
@@ -35,14 +36,14 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
         )
     mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
     target = dst._array
-    submit(lambda: np.copyto(target, source, casting="unsafe", where=mask))
+    submit(lambda: np.copyto(target, cast(source, target.dtype), "unsafe", where=mask))
 
 
 def put(a, ind, v, mode="wrap") -> None:
     """``a.flat[ind] = v``; indices out of range wrap around by default."""
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     target = a._array
-    submit(lambda: np.put(target, index, value.astype(target.dtype), mode=mode))
+    submit(lambda: np.put(target, index, cast(value, target.dtype).astype(target.dtype), mode))
 
 
 def _plain(value):

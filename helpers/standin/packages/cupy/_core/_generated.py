@@ -116,11 +116,10 @@ class GeneratedKernel:
 
         ``texts`` are what the reader wrote, the preamble apart.
         """
-        preamble, headers = _launch.split_headers(self.preamble, self.name, self.options)
-        preamble = _launch.numbered(preamble, f"{self.name}.cu, preamble")
+        read = _launch.read(write(linkage="static"), self.name, self.options)
         source = _ON_CPU.format(
-            headers="\n".join(f'#include "{header}"' for header in headers),
-            kernel=write(linkage="static", preamble=preamble),
+            headers="\n".join(f'#include "{header}"' for header in ["carray.h", *read.headers]),
+            kernel=read.text,
             locals=_launch.unpacking(rows),
             name=self.name,
             arguments=", ".join(name for _, name, _ in rows),

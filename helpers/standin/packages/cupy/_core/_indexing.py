@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._dispatch import SCALARS, check_device, extends, submit, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
@@ -137,11 +138,15 @@ class Elements:
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries
-            target[where] = source.astype(target.dtype, copy=False)
+            target[where] = cast(source, target.dtype).astype(target.dtype, copy=False)
 
         submit(work)
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
+        if self.dtype.char not in _SCATTERS.get(function, "?bBhHiIlLqQefdFD"):
+            raise TypeError(
+                f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
+            )
         _, advanced = resolve(index, self.shape, assigned=True)
         if isinstance(value, ndarray):
             value = value._array
@@ -149,7 +154,7 @@ class Elements:
             raise unsupported(value)
 
         def work() -> None:
-            source = np.asarray(value).astype(self.dtype)
+            source = cast(np.asarray(value), self.dtype).astype(self.dtype)
             function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
 
         submit(work)
@@ -164,6 +169,15 @@ class Elements:
         self._scatter(np.minimum, slices, value)
 
     flat = property(lambda self: flatiter(self))
+
+
+# The types for which a GPU has the atomic function.
+_SCATTERS = {
+    np.add: "iIlLqQefd",
+    np.subtract: "iI",
+    np.maximum: "iIlLqQfd",
+    np.minimum: "iIlLqQfd",
+}
 
 
 class flatiter:
@@ -196,7 +210,7 @@ class flatiter:
         target, dtype = self._base._array, self._base.dtype
         source = value._array if isinstance(value, ndarray) else np.asarray(value)
         where = np.arange(target.size)[index]
-        submit(lambda: np.put(target, where, source.astype(dtype, copy=False)))
+        submit(lambda: np.put(target, where, cast(source, dtype).astype(dtype)))
 
     def copy(self):
         return self._base.flatten()

@@ -6,6 +6,7 @@ kernel tells of an index outside a raw array; then comes each argument, an array
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import re
@@ -17,9 +18,10 @@ from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
-from helpers.standin.engine import casts, compiler, kernels, translate
+from helpers.standin.engine import compiler, kernels, translate
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.engine.memory import Allocation
+from helpers.standin.engine.preprocess import Preprocessed, preprocess
 
 CARRAY = '#include "carray.h"\n'
 HEADER_WORDS = 5  # of a CArrayRecord
@@ -102,14 +104,32 @@ def numbered(text: str, label: str) -> str:
     return f'\n#line 1 "{label}"\n{text}\n#line 1 "generated code"\n' if text.strip() else text
 
 
-def split_headers(preamble: str, name: str, options: tuple[str, ...]) -> tuple[str, list[str]]:
-    """A preamble without the includes that the shim answers, and the shim's headers for them."""
-    folders = compiler.parse_options(options).folders
+@contextlib.contextmanager
+def _compile_errors(text: str, name: str, options: tuple[str, ...]):
+    """Inside a ``with`` block the engine's errors are CuPy's."""
     try:
-        code, headers = translate.headers(preamble, folders, f"{name}.cu, preamble")
+        yield
     except CompileError as error:
-        raise CompileException(str(error), preamble, name, tuple(options)) from None
-    return code, ["carray.h", *headers]
+        raise CompileException(str(error), text, name, tuple(options)) from None
+
+
+def read(text: str, name: str, options: tuple[str, ...]) -> Preprocessed:
+    """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions as C++."""
+    with _compile_errors(text, name, options):
+        text = f'#line 1 "generated code"\n{text}'
+        return translate.read(text, name, compiler.parse_options(options))[0]
+
+
+def names_threads(name: str, options: tuple[str, ...], *texts: str) -> bool:
+    """Whether the reader's texts speak of threads, blocks, warps or barriers."""
+    text = "\n".join(texts)
+    if not translate.names_threads("\n".join([text, *options])) and "include" not in text:
+        return False
+    try:
+        done = preprocess(text, name, compiler.parse_options(options))
+    except CompileError:
+        return False  # the whole will not compile either, and that message has the right lines
+    return translate.names_threads(done.bare)
 
 
 def words_of(arg: Argument) -> int:
@@ -157,8 +177,9 @@ _POINTERS = re.compile(r"(?<!&)&(?!&)|->|\*\s*\)|\b(data|new|malloc)\b|\w\s+\w+\
 
 
 def follows_pointers(*texts: str) -> bool:
-    """Whether the reader's code could touch memory other than the elements it is given."""
-    return any(_POINTERS.search(text) for text in texts)
+    """Whether the reader's code, or a file it includes, could touch memory other than the elements
+    it is given."""
+    return any(_POINTERS.search(text) or '#include "' in text for text in texts)
 
 
 def compiled(
@@ -168,11 +189,9 @@ def compiled(
 
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
-    try:
-        text = casts.translate_text(source)
-        library = compiler.build(text, options=options, name=name, pointers=pointers)
-    except CompileError as error:
-        raise CompileException(str(error), source, name, tuple(options)) from None
+    standard = compiler.parse_options(tuple(options)).arguments
+    with _compile_errors(source, name, options):
+        library = compiler.build(source, options=standard, name=name, pointers=pointers)
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
 
     def run(words: np.ndarray, given: Callable[[], list[kernels.Pointer]]) -> None:

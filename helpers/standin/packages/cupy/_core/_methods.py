@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, extends, submit
 from cupy._core._ndarray import allocate_like, ndarray, place
 from cupy._core._protocols import as_device
@@ -92,7 +93,7 @@ class Copies:
     """New arrays from an array, and what writes all of it."""
 
     def _write(self, value) -> None:
-        submit(lambda: np.copyto(self._array, value(), casting="unsafe"))
+        submit(lambda: np.copyto(self._array, cast(value(), self.dtype), "unsafe"))
 
     def copy(self, order="C"):
         """A copy on the current device."""

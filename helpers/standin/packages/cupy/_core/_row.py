@@ -66,7 +66,7 @@ def row(
             if letter == "o" and not isinstance(arg, ndarray):
                 return _left_to_numpy(name, arg, args, kwargs)
             taken[position] = _taken(letter, arg)
-        if stream.capturing():
+        if stream.transfers_matter():
             if waits(*taken, **kwargs) if callable(waits) else waits:
                 stream.refuse_while_capturing()
             used = library(*taken, **kwargs) if callable(library) else library

@@ -19,7 +19,6 @@ from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
-from helpers.standin.engine import translate
 
 _KERNEL = """\
 {typedefs}{preamble}
@@ -133,7 +132,8 @@ class ElementwiseKernel(GeneratedKernel):
 
     def _compile(self, kernel: str, args: list[Argument], rows, types: dict) -> Callable:
         around = self.kwargs.get("loop_prep", "") + self.kwargs.get("after_loop", "")
-        if around or translate.names_threads(self.operation, self.preamble):
+        texts = self.operation, self.preamble
+        if around or _launch.names_threads(self.name, self.options, *texts):
             return _threaded(kernel, self.name, args, self.options)
         run = self._on_cpu(
             kernel,

@@ -16,7 +16,6 @@ from cupy._core import _kernel, _launch
 from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy._core._ndarray import ndarray
-from helpers.standin.engine import translate
 
 BLOCK_SIZE = 512  # partial results
 
@@ -24,9 +23,6 @@ BLOCK_SIZE = 512  # partial results
 # of each. EACH_THREAD makes the text right for any number of threads.
 _KERNEL = """\
 {typedefs}{preamble}
-#line 1 "{name}.cu"
-#define REDUCE(a, b) ({reduce_expr})
-#define POST_MAP(a) ({post_map_expr})
 #define EACH_THREAD(n) for (int _tid = threadIdx.x; _tid < (n); _tid += blockDim.x)
 typedef {reduce_type} _type_reduce;
 {linkage} __global__ void {name}({params}) {{
@@ -48,23 +44,37 @@ typedef {reduce_type} _type_reduce;
 #line 1 "{name}.cu"
         _type_reduce _a = static_cast<_type_reduce>({map_expr});
 #line 1 "generated code"
-        _sdata[_tid] = REDUCE(_sdata[_tid], _a);
+        {{
+          _type_reduce a = _sdata[_tid], b = _a, _both;
+#line 1 "{name}.cu"
+          _both = ({reduce_expr});
+#line 1 "generated code"
+          _sdata[_tid] = _both;
+        }}
       }}
     }}
     for (int _half = {block_size} / 2; _half >= _columns; _half >>= 1) {{
       __syncthreads();
       EACH_THREAD(_half) {{
-        _type_reduce _a = _sdata[_tid], _b = _sdata[_tid + _half];
-        _sdata[_tid] = REDUCE(_a, _b);
+        _type_reduce a = _sdata[_tid], b = _sdata[_tid + _half], _both;
+#line 1 "{name}.cu"
+        _both = ({reduce_expr});
+#line 1 "generated code"
+        _sdata[_tid] = _both;
       }}
     }}
     __syncthreads();
     EACH_THREAD(_columns) {{
       const ptrdiff_t _i = _base + _tid;
       if (_i >= _out_ind.size()) continue;
-      _type_reduce _s = _sdata[_tid];
+      _type_reduce _result = _sdata[_tid];
       _out_ind.set(_i);
-{outputs}      POST_MAP(_s);
+{outputs}      {{
+        _type_reduce &a = _result;
+#line 1 "{name}.cu"
+        ({post_map_expr});
+#line 1 "generated code"
+      }}
     }}
     __syncthreads();
   }}
@@ -107,7 +117,8 @@ class ReductionKernel(GeneratedKernel):
         self.post_map_expr = post_map_expr
         self.identity = "" if identity is None else str(identity)
         self.reduce_type = self.out_params[0].ctype if reduce_type is None else reduce_type
-        if translate.names_threads(map_expr, reduce_expr, post_map_expr, preamble):
+        texts = map_expr, reduce_expr, post_map_expr, preamble
+        if _launch.names_threads(name, self.options, *texts):
             raise NotImplementedError(
                 "the CPU stand-in has no threads inside a ReductionKernel; use a RawKernel"
             )

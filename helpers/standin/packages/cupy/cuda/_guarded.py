@@ -50,7 +50,7 @@ class Memory:
 
     @property
     def device(self):
-        from cupy.cuda import Device
+        from cupy.cuda.device import Device
 
         return Device(self.device_id)
 

@@ -6,16 +6,20 @@ What a GPU refuses is refused here; what it would hang on is an error that says 
 from __future__ import annotations
 
 import math
+import operator
 import warnings
+
+import numpy as np
 
 from cupy._core import _arguments
 from cupy._core._ndarray import ndarray
-from cupy.cuda import _card, _ownership, runtime, stream
+from cupy.cuda import _card, _ownership, memory, runtime, stream
 from cupy.cuda._card import MAX_BLOCK, MAX_GRID, MAX_THREADS, SHARED_DEFAULT
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 from helpers.standin.engine import kernels, sources
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.plan import Plan
 
 
 def driver_error(status: int, note: str) -> CUDADriverError:
@@ -29,8 +33,8 @@ def _dimensions(name: str, given) -> tuple[int, int, int]:
     if not isinstance(given, tuple):
         got = type(given).__name__
         raise TypeError(f"Argument '{name}' has incorrect type (expected tuple, got {got})")
-    x, y, z = (given + (1, 1))[:3]
-    return max(1, int(x)), max(1, int(y)), max(1, int(z))  # CuPy's own: nothing less than 1
+    x, y, z = map(operator.index, (given + (1, 1))[:3])
+    return max(1, x), max(1, y), max(1, z)  # CuPy's own: nothing less than 1
 
 
 class Function:
@@ -38,12 +42,12 @@ class Function:
 
     def __init__(self, module: Module, name: str):
         self.name = name
-        self._kernel = module.compiled.kernel(name)
+        self.compiled = module.compiled.kernel(name)
         self._checkers = [
-            _arguments.Checker(name, i + 1, p) for i, p in enumerate(self._kernel.parameters)
+            _arguments.Checker(name, i + 1, p) for i, p in enumerate(self.compiled.parameters)
         ]
-        self.max_threads = self._kernel.max_threads or MAX_THREADS
-        self.shared_size = self._kernel.shared_bytes
+        self.max_threads = self.compiled.max_threads or MAX_THREADS
+        self.shared_size = self.compiled.shared_bytes
         self.max_dynamic_shared = SHARED_DEFAULT - self.shared_size
         self.carveout = -1
         if self.shared_size > SHARED_DEFAULT:
@@ -63,8 +67,13 @@ class Function:
         Raises TypeError for arguments that do not fit the kernel's parameters, CUDADriverError for
         a launch that a GPU refuses, RuntimeError for a fault or a barrier that some threads skip.
         """
+        plan = self.plan(grid, block, args, shared_mem, enable_cooperative_groups)
+        self._submit(plan, args, stream)
+
+    def plan(self, grid, block, args, shared_mem=0, cooperative=False) -> Plan:
+        """The launch with all arguments checked; raises what a call would raise before it runs."""
         grid, block = _dimensions("grid", grid), _dimensions("block", block)
-        self._submit(grid, block, args, int(shared_mem), stream, enable_cooperative_groups)
+        return self._plan(grid, block, args, int(shared_mem), cooperative)
 
     def linear_launch(
         self,
@@ -78,22 +87,45 @@ class Function:
         """Run ``size`` threads in blocks of at most ``block_max_size``."""
         blocks = min(0x7FFFFFFF, -(-size // block_max_size))
         grid, block = (blocks, 1, 1), (min(block_max_size, size), 1, 1)
-        self._submit(grid, block, args, shared_mem, stream, enable_cooperative_groups)
+        plan = self._plan(grid, block, args, shared_mem, enable_cooperative_groups)
+        self._submit(plan, args, stream)
 
-    def _submit(self, grid, block, args, shared_mem, on_stream, cooperative) -> None:
+    def _plan(self, grid, block, args, shared_mem, cooperative) -> Plan:
         if len(args) != len(self._checkers):
             raise self._wrong_count(len(args))
-        _ownership.check_stream(on_stream)
         values = [check(a) for check, a in zip(self._checkers, args, strict=True)]
         self._check_launch(grid, block, shared_mem)
         if cooperative:
             grid = self._fit_cooperative(grid, block)
+        return Plan(grid, block, values, shared_mem, cooperative)
+
+    def _submit(self, plan: Plan, args, on_stream) -> None:
+        _ownership.check_stream(on_stream)
+
+        views = self._views(args)
 
         def work() -> None:
-            self._kernel.launch(grid, block, values, shared_mem, cooperative)
+            self.compiled.launch(*plan, views)
 
         work.arrays = [a for a in args if isinstance(a, ndarray)]  # kept for as long as the graph
         stream.submit(work, on_stream)
+
+    def _views(self, args) -> list[kernels.View]:
+        """The arrays that are parts of larger ones, unless the kernel may know of the rest."""
+        views, whole = [], set()
+        for arg, checker in zip(args, self._checkers, strict=True):
+            if isinstance(arg, ndarray):
+                held = arg._memory
+                if arg.nbytes == held.size or not isinstance(held, memory.Memory):
+                    whole.add(held.ptr)
+                elif arg.size:
+                    bounds = np.lib.array_utils.byte_bounds(arg._array)
+                    views.append(kernels.View(held.ptr, held.size, *bounds))
+            elif checker.kind == "s" or (checker.kind == "p" and arg is not None):
+                return []
+            if checker.kind == "p" and checker.target_kind in "ps" and checker.target_kind:
+                return []
+        return [view for view in views if view.allocation not in whole]
 
     def _wrong_count(self, given: int) -> TypeError:
         wanted = len(self._checkers)
@@ -140,7 +172,7 @@ class Function:
             warnings.warn(
                 f"The grid size will be reduced from {grid[0]} to {most}, as the specified grid "
                 "size exceeds the limit.",
-                stacklevel=5,
+                stacklevel=6,
             )
             return (most, 1, 1)
         sizes = " * ".join(str(n) for n in grid)

@@ -6,11 +6,12 @@ Work on every stream runs when it is submitted. The one thing that waits is a ca
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from cupy.cuda._state import CUDARuntimeError, getDevice
 from helpers.standin import not_covered
@@ -337,8 +338,28 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
     work()
 
 
+_told: list[list[str]] = []  # who is told of transfers
+
+
+def transfers_matter() -> bool:
+    """Whether a transfer would be refused or told of."""
+    return capturing() or bool(_told)
+
+
+@contextlib.contextmanager
+def transfers_told(words: list[str]) -> Iterator[None]:
+    """Inside a ``with`` block each transfer between host and device is added to ``words``."""
+    _told.append(words)
+    try:
+        yield
+    finally:
+        _told.remove(words)
+
+
 def refuse_while_capturing(what: str = "D2H transfers", stream: Stream | None = None) -> None:
     """RuntimeError, as CuPy's, for a transfer on ``stream`` (default: the current one)."""
+    for words in _told:
+        words.append(what)
     if capturing() if stream is None else stream._capture is not None:
         raise RuntimeError(f"the current stream is capturing, so {what} are disallowed")
 

@@ -14,10 +14,7 @@ __attribute__((noinline)) void change() {
     if (!self || block != current_block) {
         if (!resident) {
             if (self) merge_block(0, current_block);
-            for (Thread &t : lanes) {
-                t.depth = t.barriers = t.grid_barriers = t.fence = 0, t.epoch = 1;
-                memset(t.know, 0, sizeof t.know);
-            }
+            for (Thread &t : lanes) t.begin();
             if (shared_cell_count) memset((void *)shared_cells[0].data(), 0, shared_cell_count * sizeof(Cell));
             merged[0] = 0;
         }
@@ -46,44 +43,65 @@ inline void note(const Event &e) {
     self->log.push_back(e);
 }
 
-inline bool holds(const Space &s, uintptr_t a) {
-    if (s.slot) return a - (uintptr_t)s.slot->here < s.size;
-    return a - (s.shared ? (uintptr_t)standin_here.dynamic_shared : s.base) < s.size;
+inline uintptr_t base_of(const Space &s) {
+    return s.slot ? (uintptr_t)s.slot->here : s.shared ? (uintptr_t)standin_here.dynamic_shared : s.base;
 }
 
-inline void access(const volatile void *p, unsigned size, Kind kind, unsigned place) {
-    if (!on) return;
+// The number of the space that holds an address, or -1: local memory. A guess by place comes first.
+inline int find_space(uintptr_t a, unsigned place) {
+    auto holds = [&](const Space &s) { return a - base_of(s) < s.size; };
+    unsigned k = last_space[place];
+    if (k < spaces.size() && holds(spaces[k])) return k;
+    for (k = 0; k < spaces.size() && !holds(spaces[k]); ++k) {}
+    if (k == spaces.size()) return -1;
+    return last_space[place] = k;
+}
+
+inline unsigned log2_of(unsigned long long n) { return __builtin_ctzll(n); }
+
+// An access of `size` bytes, in pieces of 2^log2 bytes; `at_most`: or less, as their type is aligned.
+inline void access(const volatile void *p, size_t size, Kind kind, unsigned place, unsigned log2,
+                   bool at_most = false) {
+    if (!on || !size) return;
     uintptr_t a = (uintptr_t)p;
     if (a - (uintptr_t)&standin_here < sizeof standin_here) return;
     locate();
-    unsigned k = last_space[place];
-    if (k >= spaces.size() || !holds(spaces[k], a)) {
-        for (k = 0; k < spaces.size() && !holds(spaces[k], a); ++k) {}
-        if (k == spaces.size()) return;  // local memory
-        last_space[place] = k;
-    }
+    int k = find_space(a, place);
+    if (k < 0) return;
     Space &space = spaces[k];
-    uintptr_t base = space.slot     ? (uintptr_t)space.slot->here
-                     : space.shared ? (uintptr_t)standin_here.dynamic_shared
-                                    : space.base;
-    uint64_t offset = a - base;
-    ++event_count;
-    note({(255 - self->depth) << 24 | place, kind, (uint8_t)size, (uint16_t)k,
-          space.shared ? offset : (uint64_t)a});
-    if (space.shared) {
-        Cell *cells = shared_cells[resident ? current_block : 0].data() + space.first_cell;
-        check_race(cells, k, offset, (char *)p, size, kind, place);
-        return;
+    uint64_t offset = a - base_of(space);
+    log2 = std::min(log2, log2_of(size));
+    log2 = std::min(log2, log2_of(space.widest));  // the compiler takes 16 bytes at multiples of 8 at once
+    if (at_most && space.alignment) log2 = std::min(log2, log2_of(space.alignment));
+    for (size_t done = 0; done < size;) {
+        unsigned pieces = std::min<size_t>(size - done >> log2, 255);
+        ++event_count;
+        note({(255 - self->depth) << 24 | place, kind, (uint8_t)log2, (uint8_t)pieces, (uint16_t)k,
+              (space.shared ? offset : (uint64_t)a) + done});
+        done += (size_t)pieces << log2;
     }
-    for (size_t s = space.sector(a); space.touched && s <= space.sector(a + size - 1); ++s) {
-        uint8_t &touched = space.touched[s];
-        if (kind != STORE && kind != VSTORE && !(touched & WRITTEN)) touched |= READ_FIRST;
-        if (kind != LOAD && kind != VLOAD) touched |= WRITTEN;
+    if (writes(kind)) ++self->deeds;
+    if (kind == VLOAD) note_look(a, place);
+    if (fenced && (kind == ATOMIC || kind == VLOAD || kind == VSTORE))
+        synchronise(space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a, kind);
+    for (size_t t = space.sector(a); space.touched && t <= space.sector(a + size - 1); ++t) {
+        uint8_t &touched = space.touched[t];
+        if (!writes(kind) || kind == ATOMIC)
+            if (!(touched & WRITTEN)) touched |= READ_FIRST;
+        if (writes(kind)) touched |= WRITTEN;
     }
-    if (space.cells) {
-        if (fenced && kind >= ATOMIC) synchronise(a);
-        check_race(space.cells, k, offset, (char *)p, size, kind, place);
-    }
+    check_race(k, offset, (char *)p, size, kind, place);
+}
+
+// What the compiler knows to be aligned is one piece, 16 bytes at most.
+inline void whole(const volatile void *p, unsigned size, Kind kind, unsigned place) {
+    access(p, size, kind, place, log2_of(size));
+}
+// What it does not: a struct, in pieces of its alignment, which is less than a power of two that it fills.
+inline void range(const volatile void *p, size_t size, Kind kind, unsigned place) {
+    if (!size) return;
+    unsigned log2 = std::min(4u, log2_of(size));
+    access(p, size, kind, place, size <= 16 && !(size & (size - 1)) && log2 ? log2 - 1 : log2, true);
 }
 
 unsigned block_number() {
@@ -103,22 +121,18 @@ extern "C" {
 
 // ---- called by kernels ---------------------------------------------------------------------------
 
-#define CALLBACKS(n)                                                                                \
-    void __tsan_read##n(void *p, unsigned place) { access(p, n, LOAD, place); }                     \
-    void __tsan_write##n(void *p, unsigned place) { access(p, n, STORE, place); }                   \
-    void __tsan_unaligned_read##n(void *p, unsigned place) { access(p, n, LOAD, place); }           \
-    void __tsan_unaligned_write##n(void *p, unsigned place) { access(p, n, STORE, place); }         \
-    void __tsan_volatile_read##n(void *p, unsigned place) { access(p, n, VLOAD, place); }           \
-    void __tsan_volatile_write##n(void *p, unsigned place) { access(p, n, VSTORE, place); }         \
-    void __tsan_unaligned_volatile_read##n(void *p, unsigned place) { access(p, n, VLOAD, place); } \
-    void __tsan_unaligned_volatile_write##n(void *p, unsigned place) { access(p, n, VSTORE, place); }
+#define CALLBACKS(n)                                                                      \
+    void __tsan_read##n(void *p, unsigned place) { whole(p, n, LOAD, place); }            \
+    void __tsan_write##n(void *p, unsigned place) { whole(p, n, STORE, place); }          \
+    void __tsan_volatile_read##n(void *p, unsigned place) { whole(p, n, VLOAD, place); }  \
+    void __tsan_volatile_write##n(void *p, unsigned place) { whole(p, n, VSTORE, place); }
 CALLBACKS(1)
 CALLBACKS(2)
 CALLBACKS(4)
 CALLBACKS(8)
 CALLBACKS(16)
-void __tsan_read_range(void *p, size_t n, unsigned place) { access(p, n, LOAD, place); }
-void __tsan_write_range(void *p, size_t n, unsigned place) { access(p, n, STORE, place); }
+void __tsan_read_range(void *p, size_t n, unsigned place) { range(p, n, LOAD, place); }
+void __tsan_write_range(void *p, size_t n, unsigned place) { range(p, n, STORE, place); }
 void __tsan_init() {}
 void __tsan_vptr_update(void **, void *) {}
 void __tsan_vptr_read(void **) {}
@@ -135,12 +149,12 @@ void __tsan_func_exit() {
 void __sanitizer_cov_trace_pc(unsigned place) {
     if (!on) return;
     locate();
-    note({(255 - self->depth) << 24 | place, MARK, 0, 0, 0});
+    note({(255 - self->depth) << 24 | place, MARK, 0, 0, 0, 0});
 }
 // Of a read and write at once only the load is counted, as an atomic access.
 #define ATOMICS(bits, type)                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int, unsigned place) { \
-        access(p, bits / 8, ATOMIC, place);                                        \
+        whole(p, bits / 8, ATOMIC, place);                                         \
         return *p;                                                                 \
     }                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int) { *p = v; }
@@ -155,7 +169,7 @@ int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     int result = standin_barrier(scope, predicate, line);
     locate();
     unsigned slot = resident ? current_block : 0;
-    ++self->barriers;
+    ++self->barriers, ++self->deeds;
     if (scope == STANDIN_GRID) ++self->grid_barriers;
     if (merged[slot] < self->barriers) {  // the first to come back: all of the block have arrived
         merge_block(slot, current_block);
@@ -171,6 +185,8 @@ static unsigned long long meet(const StandinWarp &warp, unsigned int who, int nu
     for (unsigned rest = who; rest; rest &= rest - 1) {
         Thread *other = (Thread *)warp.value[__builtin_ctz(rest)];
         for (int i = 0; i < 32; ++i) me->know[i] = std::max(me->know[i], other->left[i]);
+        if (other != me)
+            for (auto &[who, stamp] : other->heard) put(me->heard, who, stamp);
     }
     return 0;
 }
@@ -192,18 +208,81 @@ void standin_xray_syncwarp(unsigned mask, int line) {
 void standin_xray_fence() {
     if (on) {
         locate();
-        fenced = true;
-        self->fence = self->barriers + 1;
+        fence(true);
     }
     standin_spin();
+}
+void standin_xray_fence_block() {
+    if (!on) return;
+    locate();
+    fence(false);
+}
+
+// In pieces as wide as the type at either end: what a compiler makes of it depends on what it knows.
+void *standin_xray_memcpy(void *to, const void *from, size_t n, unsigned place) {
+    access(from, n, LOAD, place, 4, true);
+    access(to, n, STORE, place, 4, true);
+    return standin_memcpy(to, from, n);
+}
+void *standin_xray_memset(void *to, int value, size_t n, unsigned place) {
+    access(to, n, STORE, place, 4, true);
+    return standin_memset(to, value, n);
+}
+
+// An asynchronous copy: what it fills is not there before standin_xray_copy_wait.
+void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from_bytes, int line,
+                       unsigned place) {
+    if (on) {
+        if (from_bytes) access(from, from_bytes, FETCH, place, std::min(4u, log2_of(from_bytes)));
+        whole(to, bytes, DELIVER, place);
+        int k = find_space((uintptr_t)to, place);
+        if (k >= 0) {
+            size_t offset = (uintptr_t)to - base_of(spaces[k]);
+            self->copies.push_back({(unsigned)k, place, bytes, self->group, offset});
+        }
+    }
+    standin_copy(to, from, bytes, from_bytes, line);
+}
+void standin_xray_copy_commit() {
+    if (on) {
+        locate();
+        ++self->group;
+    }
+    standin_copy_commit();
+}
+void standin_xray_copy_wait(int groups) {
+    if (on) {
+        locate();
+        std::vector<Copy> later;
+        for (const Copy &copy : self->copies)
+            if (groups < 0 || (int)(self->group - copy.group) > groups)
+                arrive(copy);
+            else
+                later.push_back(copy);
+        self->copies = later;
+    }
+    standin_copy_wait(groups);
+}
+
+// What malloc gave is memory of its own, and fresh each time.
+void *standin_xray_malloc(size_t bytes) {
+    char *p = (char *)standin_malloc(bytes);
+    if (!on || !p) return p;
+    locate();
+    Space &heap = spaces.back();
+    heap.base = (uintptr_t)standin_heap(&heap.size);
+    size_t offset = (uintptr_t)p - heap.base;
+    for (size_t at = 0; at < bytes; at += 4) heap_cells.erase((offset + at) / 4);
+    heap_given.insert(offset);
+    return p;
 }
 
 // ---- called from Python --------------------------------------------------------------------------
 
-// An array or the dynamic shared memory, as launch.py gives it.
+// An array, or memory that only looks like one, as launch.py gives it.
 struct GivenSpace {
     uint64_t base, size;
-    int32_t granule, constant;
+    int32_t granule, read_only, memory, alignment, widest;
 };
 
 // Fill `gate` with a kernel that is `kernel` for the blocks of the sample (all, if its count is negative)
@@ -219,10 +298,11 @@ void xray_gate(const StandinKernel *kernel, StandinKernel *gate, unsigned grid_x
     for (int i = 0; i < sample_count; ++i) sampled[sample[i]] = 1;
 }
 
-// Get ready for a launch of `kernel`, which is to be made through a gate. The spaces are the module's shared variables in the order of its slots, the dynamic one, the arrays.
+// Get ready for a launch of `kernel`, which is to be made through a gate. The spaces are the module's
+// shared variables in the order of its slots, the dynamic one, the arrays, what malloc gives.
 void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_threads, int all_at_once,
                 int places, int array_count, const GivenSpace *arrays, int loops,
-                const int32_t *loop_spans) {
+                const int32_t *loop_spans, const int32_t *same_place, const uint8_t *reads_only) {
     blocks = grid_size.x * grid_size.y * grid_size.z, threads = block_threads, warps = (threads + 31) / 32;
     resident = all_at_once, in_turn = kernel->loop != nullptr;
     spaces.clear();
@@ -230,6 +310,9 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     auto add_shared = [](StandinSlot *slot, size_t size) {
         Space s;
         s.slot = slot, s.shared = true, s.size = size, s.first_cell = shared_cell_count;
+        s.memory = SHARED;
+        if (slot) s.alignment = std::min<size_t>(slot->alignment, 16);
+        if (slot && slot->element % 16 == 0) s.widest = s.alignment;
         shared_cell_count += (size + 3) / 4 + 4;
         spaces.push_back(s);
     };
@@ -238,11 +321,16 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     for (int i = 0; i < array_count; ++i) {
         Space s;
         s.base = arrays[i].base, s.size = arrays[i].size;
-        s.granule = arrays[i].granule, s.constant = arrays[i].constant;
-        s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
-        if (!s.constant) s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
+        s.granule = arrays[i].granule, s.read_only = arrays[i].read_only;
+        s.memory = (Memory)arrays[i].memory, s.alignment = arrays[i].alignment;
+        s.widest = arrays[i].widest;
+        if (s.memory == GLOBAL) s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
+        if (!s.read_only) s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
         spaces.push_back(s);
     }
+    Space heap;
+    heap.memory = HEAP, heap.base = (uintptr_t)standin_heap(&heap.size);
+    spaces.push_back(heap);
     unsigned slots = resident ? blocks : 1;
     lanes.assign((size_t)slots * threads, Thread());
     shared_cells.assign(slots, std::vector<Cell>(shared_cell_count));
@@ -256,7 +344,8 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
-    gathered.clear();
+    heap_cells.clear(), heap_given.clear(), waits.assign(reads_only, reads_only + places);
+    same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, event_count = held = 0, pending.race = -1;
     on = true;
 }
@@ -270,6 +359,12 @@ void xray_end(int complete) {
             merge_block(0, current_block);
     }
     on = false;
+    for (Race &race : races)  // where in what malloc gave
+        if (spaces[race.space].memory == HEAP) {
+            auto after = heap_given.upper_bound(race.offset);
+            if (after != heap_given.begin()) race.offset -= *--after;
+        }
+    races.erase(std::remove_if(races.begin(), races.end(), is_poll), races.end());
     sectors_read.assign(spaces.size(), 0), sectors_written.assign(spaces.size(), 0);
     for (size_t k = 0; k < spaces.size(); ++k) {
         Space &s = spaces[k];

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SECTOR = 32  # bytes that global memory moves at least
 BANKS = 32
+#: How an XRay is shown: "text" (made a string), "table" (displayed), "picture" (of an Access). Put
+#: in by helpers/xray/__init__.py, so that what was found needs nothing that draws.
+SHOWN: dict[str, Callable] = {}
 
 
 @dataclass(frozen=True)
@@ -13,10 +17,12 @@ class Access:
     """What one access of the source did, summed over all warps that were looked at.
 
     ``line`` counts from 1 in ``file``; ``code`` is that line, ``text`` the access in it, ``array``
-    what it touches, ``kind`` is load, store or atomic, ``shared`` is True for shared memory.
+    what it touches, ``kind`` is load, store, atomic or (either end of an asynchronous) copy, and
+    ``memory`` global, shared, constant or malloc (what a kernel took for itself).
     ``requests`` of warps had ``lanes`` active lanes in all, which asked for ``bytes`` bytes.
     ``sectors`` of 32 bytes moved, in which ``distinct`` bytes were asked for. ``passes`` are those
-    of shared memory or, for a global load, of L1; ``ideal_passes`` without conflicts.
+    of shared memory, for a global load of L1, for constant memory different addresses;
+    ``ideal_passes`` without conflicts.
     ``turns`` are of an atomic function: lanes at one address wait for each other. ``addresses``
     are of the costliest request: by lane, in bytes from the array's start, None where the lane had
     no part; ``block`` and ``warp`` say whose it was.
@@ -29,7 +35,7 @@ class Access:
     text: str
     array: str
     kind: str
-    shared: bool
+    memory: str
     item_bytes: int
     requests: int
     lanes: int
@@ -43,6 +49,11 @@ class Access:
     phase: int  # bytes from the sector's or bank's start to the array's
     block: tuple[int, int, int]
     warp: int
+
+    @property
+    def shared(self) -> bool:
+        """Whether it touches shared memory."""
+        return self.memory == "shared"
 
     @property
     def used(self) -> float | None:
@@ -78,7 +89,12 @@ class Toucher:
     thread: tuple[int, int, int]
 
     def __str__(self) -> str:
-        verb = {"load": "reads", "store": "writes"}.get(self.kind, "changes by an atomic function")
+        verb = {
+            "load": "reads",
+            "store": "writes",
+            "copy": "copies into",
+            "atomic": "changes by an atomic function",
+        }[self.kind]
         who = f"thread {self.thread} of block {self.block}"
         return f"{who} {verb} it in line {self.line} (`{self.code}`)"
 
@@ -87,7 +103,8 @@ class Toucher:
 class Race:
     """Two threads at element ``index`` of ``array`` in no certain order, at least one writing.
 
-    ``kind`` is "race" or, for shared memory that is read and was never written, "unwritten".
+    ``kind`` is "race"; for shared memory that is read and was never written "unwritten"; where an
+    asynchronous copy fills it that nobody has waited for, "unwaited".
     ``count``: how often it was seen. ``harmless``: every write left what was there already.
     """
 
@@ -116,6 +133,12 @@ class Race:
             return (
                 f"{place} is read before anybody has written it: {self.second}. Write it first, "
                 "and let a __syncthreads() stand between"
+            )
+        if self.kind == "unwaited":
+            return (
+                f"{place} is touched before the copy that fills it is waited for: {self.first}, "
+                f"{self.second}. Let the thread that copies wait, as by __pipeline_wait_prior(0), "
+                "and let a __syncthreads() stand behind that"
             )
         between = "no barrier lies between"
         remedy = ". Let a __syncthreads() stand between them, or use an atomic function"
@@ -155,20 +178,14 @@ class XRay:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     def __str__(self) -> str:
-        from helpers.xray.table import text
-
-        return text(self)
+        return SHOWN["text"](self)
 
     def _ipython_display_(self) -> None:
-        from helpers.xray.table import show
-
-        show(self)
+        SHOWN["table"](self)
 
     def picture(self, number: int) -> None:
         """Show the costliest request of ``accesses[number]``: 32 lanes over sectors or banks."""
-        from helpers.xray.picture import show
-
-        show(self.accesses[number])
+        SHOWN["picture"](self.accesses[number])
 
     def whole(self, what: str, *, kind: str | None = None, shared: bool = False) -> float:
         """``total`` for the whole grid, if the blocks that were not looked at do the same."""
@@ -190,8 +207,12 @@ class XRay:
     def total(self, what: str, *, kind: str | None = None, shared: bool = False) -> int:
         """Sum of a count of ``accesses``, such as "sectors", over one kind (or all of them).
 
-        ``shared`` chooses between shared and global memory.
+        ``shared`` chooses between shared and global memory. What malloc gave is global;
+        ``__constant__`` variables are neither, and in no total.
         """
+        memories = ("shared",) if shared else ("global", "malloc")
         return sum(
-            getattr(a, what) for a in self.accesses if a.shared == shared and kind in (None, a.kind)
+            getattr(a, what)
+            for a in self.accesses
+            if a.memory in memories and kind in (None, a.kind)
         )

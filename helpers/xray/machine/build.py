@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import hashlib
+import json
 import os
-import pickle
 import platform
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.standin.engine import compiler, lines
+from helpers.standin.engine import cache, compiler, lines
 from helpers.standin.engine.errors import CompileError
-from helpers.standin.xray import assembly, graph
+from helpers.xray.machine import assembly, graph
 
 HERE = Path(__file__).parent
 NO_COMPILER = (
@@ -24,11 +25,13 @@ NO_COMPILER = (
 )
 # -fsanitize=thread calls us before each access, and -fsanitize-coverage where code branches; the
 # library that usually answers is not linked. -fno-tree-sra: the copy of a float4 stays one access.
+# -fno-ipa-sra: or what every thread reads, such as b[0], is read by who calls it, and goes unseen.
 # The rest keeps branches where the source has them.
 FLAGS = (
     "-g1 -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-distinguish-volatile=1 "
-    "-fno-tree-sra -fno-reorder-blocks -finline-small-functions -finline-functions "
-    "-fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion -DSTANDIN_XRAY"
+    "-fno-tree-sra -fno-ipa-sra -fno-reorder-blocks -finline-small-functions -finline-functions "
+    "-fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion -fno-thread-jumps "
+    "-DSTANDIN_XRAY"
 ).split()
 
 
@@ -75,7 +78,7 @@ def listener() -> ctypes.CDLL:
     compiler.runtime()
     flags = [*compiler._flags(), *compiler.LINK, "-std=c++17", f"-I{compiler.SHIM}"]
     path = compiler.cache_folder() / f"xray-{compiler._key(*flags, _text())}.so"
-    if not path.exists():
+    if not cache.is_whole(path):
         if message := compiler._make(path, [*flags, str(HERE / "cpp" / "xray.cpp")]):
             raise RuntimeError(f"the x-ray does not compile:\n{message}")
     return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
@@ -98,19 +101,20 @@ def build(source: str, *, options: tuple[str, ...] = (), name: str = "kernel") -
             flags.remove(compiler.UNINITIALISED)
         path = compiler.cache_folder() / f"xray-{compiler._key(*flags, text, _text())}.so"
         known = path.with_suffix(".places")
-        if not path.exists() or not known.exists():
+        found = cache.stored(known)
+        if not cache.is_whole(path) or not found:
             _compile(path, known, flags, text, name)
-        places, loops = pickle.loads(known.read_bytes())
-        return Library(ctypes.CDLL(str(path)), places, loops)
+            found = cache.stored(known)
+        known_places, loops = json.loads(found)
+        places = [assembly.Place(*fields) for fields in known_places]
+        return Library(ctypes.CDLL(str(path)), places, [tuple(loop) for loop in loops])
 
 
 def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) -> None:
     """Make the library and the list of its places; each appears complete or not at all."""
     shim = [f"-I{compiler.SHIM}", "-include", str(compiler.SHIM / "cuda.h"), "-S", "-x", "c++"]
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="making-") as folder:
-        raw, annotated, made, places = (
-            Path(folder, name) for name in ("raw.s", "annotated.s", path.name, known.name)
-        )
+        raw, annotated, made = (Path(folder, name) for name in ("raw.s", "annotated.s", path.name))
         if message := compiler._make(raw, [*flags, *shim], text):
             raise CompileError(compiler.readable(message, name))
         files = (f"{name}.cu", "generated code")
@@ -119,8 +123,8 @@ def _compile(path: Path, known: Path, flags: list[str], text: str, name: str) ->
         # Without -fsanitize=thread, or its own library would come along.
         if message := compiler._make(made, [*compiler.LINK, str(annotated)]):
             raise RuntimeError(f"the x-ray's code does not assemble:\n{message}")
-        places.write_bytes(pickle.dumps((_outside(made, code.places, files), code.loops)))
-        os.replace(places, known)
+        places = [dataclasses.astuple(place) for place in _outside(made, code.places, files)]
+        cache.store(known, json.dumps([places, code.loops]))
         os.replace(made, path)
 
 
@@ -141,7 +145,9 @@ def _outside(path: Path, places: list[assembly.Place], files) -> list[assembly.P
     for number, place in enumerate(places):
         if place.inlined and (call := lines.call(str(path), at[number], files)):
             branch = place.branch if call[0] == place.file else 0
-            found[number] = assembly.Place(*call, branch)
+            found[number] = dataclasses.replace(
+                place, file=call[0], line=call[1], column=call[2], branch=branch, inlined=False
+            )
     return found
 
 
@@ -151,7 +157,7 @@ def lines_of(source: str) -> dict[tuple[str, int], str]:
     file, number = "", 0
     for text in source.split("\n"):
         number += 1
-        if found := re.match(r'\s*#\s*line\s+(\d+)\s+"([^"]*)"', text):
+        if found := re.match(r'\s*#\s*(?:line\s+)?(\d+)\s+"([^"]*)"', text):
             file, number = found[2], int(found[1]) - 1
         elif text.strip():
             known.setdefault((file, number), text)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from helpers.standin.engine import memory
-from helpers.standin.xray.launch import Space
+from helpers.xray.machine.launch import Space
 
 
 @dataclass(frozen=True)
 class Given:
     """An array that a kernel was given: its name there, where it begins, its elements' bytes.
 
-    ``end`` is the address behind its last byte, ``constant`` that the kernel may only read it.
+    ``end`` is the address behind its last byte, ``constant`` that the kernel may only read it;
+    ``alignment`` and ``type_bytes`` are of the type the kernel takes its elements for; 16 and 1
+    where it says nothing.
     """
 
     name: str
@@ -20,6 +22,13 @@ class Given:
     end: int
     item_bytes: int
     constant: bool
+    alignment: int = 16
+    type_bytes: int = 1
+
+    @property
+    def widest(self) -> int:
+        """Bytes that one access to an element of the kernel's type can move at most."""
+        return self.alignment if self.type_bytes % 16 == 0 else 16
 
 
 def spaces(arrays: list[Given]) -> list[Space]:
@@ -50,7 +59,9 @@ def spaces(arrays: list[Given]) -> list[Space]:
                     size=end - start,
                     item_bytes=min(g.item_bytes for g in cluster),
                     origin=cluster[0].address - start,
-                    constant=all(g.constant for g in cluster),
+                    read_only=all(g.constant for g in cluster),
+                    alignment=min(g.alignment for g in cluster),
+                    widest=min(g.widest for g in cluster),
                 )
             )
     return found

@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Mapping
 
-from helpers.standin.xray.launch import Seen, Space
-from helpers.standin.xray.result import BANKS, SECTOR, Access, Branch, Race, Toucher, XRay
-from helpers.standin.xray.source import access_text
+from helpers.xray.machine.launch import Seen, Space
+from helpers.xray.machine.source import access_text, as_written
+from helpers.xray.result import BANKS, SECTOR, Access, Branch, Race, Toucher, XRay
 
-_KINDS = ("load", "store", "atomic", "load", "store")
+_KINDS = ("load", "store", "atomic", "load", "store", "copy", "copy")  # Kind of cpp/state.h
+_RACES = ("race", "unwritten", "unwaited")
 _SUMMED = "requests lanes bytes sectors distinct passes ideal_passes turns".split()
 
 
@@ -68,7 +69,7 @@ class _Reporter:
         self.item_bytes = {  # of shared memory as it is accessed
             number: min(s.size for s in seen.stats if s.space == number)
             for number in {s.space for s in seen.stats}
-            if seen.spaces[number].shared
+            if seen.spaces[number].memory in ("shared", "malloc")
         }
 
     def _code(self, place) -> str:
@@ -76,7 +77,10 @@ class _Reporter:
 
     def _text(self, place, array: str) -> str:
         line = self.translated.get((place.file, place.line), "")
-        return access_text(line, place.column, array) if line else ""
+        if not line:
+            return ""
+        text = access_text(line, place.column, array)
+        return as_written(text, line, self.lines.get((place.file, place.line), ""), array)
 
     def _position(self, number: int, size: tuple[int, int, int]) -> tuple[int, int, int]:
         return number % size[0], number // size[0] % size[1], number // size[0] // size[1]
@@ -86,7 +90,7 @@ class _Reporter:
         for stat in self.seen.stats:  # a template in several copies has several places on one line
             place, space = self.seen.places[stat.place], self.seen.spaces[stat.space]
             kind = _KINDS[stat.kind]
-            key = (place.file, place.line, place.column, space.name, kind, stat.size, space.shared)
+            key = (place.file, place.line, place.column, space.name, kind, stat.size, space.memory)
             rows.setdefault(key, []).append(stat)
         found = [self._access(stats) for stats in rows.values()]
         return tuple(sorted(found, key=lambda a: (a.file, a.line, a.column, a.kind, a.array)))
@@ -104,7 +108,7 @@ class _Reporter:
             text=text,
             array=_one_of(space, text),
             kind=_KINDS[worst.kind],
-            shared=space.shared,
+            memory=space.memory,
             item_bytes=worst.size,
             **{name: sum(getattr(s, name) for s in stats) for name in _SUMMED},
             addresses=tuple(
@@ -148,7 +152,7 @@ class _Reporter:
         space: Space = self.seen.spaces[race.space]
         item_bytes = self.item_bytes.get(race.space, space.item_bytes)
         return Race(
-            kind="unwritten" if race.type else "race",
+            kind=_RACES[race.type],
             array=space.name,
             index=(race.offset - space.origin) // item_bytes,
             shared=space.shared,

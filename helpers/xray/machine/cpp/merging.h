@@ -10,6 +10,10 @@ namespace {
 
 const uint32_t OVER = ~0u;  // the key of a lane without further events
 
+bool alike(const Event &a, const Event &b) {
+    return a.kind == b.kind && a.log2 == b.log2 && a.pieces == b.pieces;
+}
+
 struct Lane {
     const Event *cursor, *end;
     uint32_t previous[MOST_DEPTH];  // place, by depth of calls
@@ -104,7 +108,7 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
             uint32_t mask = 0, place = e.key & 0xffffff;
             for (int i = 0; i < actives; ++i) {
                 const Event *one = lane[active[i]].cursor;
-                if (one->space != e.space || one->size != e.size || one->kind != e.kind) {
+                if (one->space != e.space || !alike(*one, e)) {
                     mask = 0;
                     break;
                 }
@@ -146,7 +150,7 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
         for (uint32_t rest = chosen; rest; rest &= rest - 1) {
             int l = __builtin_ctz(rest);
             const Event &one = *lane[l].cursor;
-            if (one.kind != e.kind || one.space != e.space || one.size != e.size) continue;
+            if (one.space != e.space || !alike(one, e)) continue;
             address[l] = one.address;
             ++lane[l].cursor;
             lane[l].arrive();

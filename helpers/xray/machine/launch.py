@@ -8,13 +8,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from helpers.standin.engine import kernels, translate
-from helpers.standin.xray import build
-from helpers.standin.xray.source import array_shape
+from helpers.standin.engine import kernels, listening, translate
+from helpers.standin.engine.plan import Plan
+from helpers.xray.machine import build
+from helpers.xray.machine.source import array_shape
 
 #: Accesses that one x-ray looks at, about: a second on one core. More blocks are sampled.
 MOST_ACCESSES = 40_000_000
 FEW_BLOCKS = 16  # so many are looked at in any case
+MEMORIES = ("global", "shared", "constant", "malloc")  # Memory of cpp/state.h
 
 
 class _Stat(ctypes.Structure):
@@ -53,8 +55,7 @@ class _GivenSpace(ctypes.Structure):
     _fields_ = [
         ("base", ctypes.c_uint64),
         ("size", ctypes.c_uint64),
-        ("granule", ctypes.c_int32),
-        ("constant", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in "granule read_only memory alignment widest".split()),
     ]
 
 
@@ -62,8 +63,10 @@ class _GivenSpace(ctypes.Structure):
 class Space:
     """Memory with a name. Element ``k`` lies at byte ``origin + k * item_bytes`` of it.
 
-    ``base`` is its address (0 for shared memory), ``size`` its bytes; ``constant``: the kernel
-    cannot write there; ``shape`` is known of some shared arrays.
+    ``base`` is its address (0 for shared memory), ``size`` its bytes; ``memory`` is one of
+    MEMORIES. ``read_only``: the kernel cannot write there. ``alignment`` in bytes is that of its
+    elements, 16 where nothing is known, and ``widest`` what one access to such an element can move
+    at most. ``shape`` is known of some shared arrays.
     """
 
     name: str
@@ -71,9 +74,15 @@ class Space:
     size: int = 0
     item_bytes: int = 4
     origin: int = 0
-    constant: bool = False
-    shared: bool = False
+    read_only: bool = False
+    memory: str = "global"
+    alignment: int = 16
+    widest: int = 16
     shape: tuple[int, ...] = ()
+
+    @property
+    def shared(self) -> bool:
+        return self.memory == "shared"
 
 
 @dataclass
@@ -104,10 +113,7 @@ class XRayedKernel:
         self.translation = translation
         self._options, self._name = tuple(options), name
         self.library = build.build(translation.text, options=self._options, name=name)
-        self._module = kernels.Module.__new__(kernels.Module)  # one whose library is ours
-        self._module.name = name
-        self._module.translation = translation
-        self._module.library = self.library.loaded
+        self._module = listening.module(name, translation, self.library.loaded)
 
     def variable(self, name: str) -> tuple[int, int]:
         """Address and size of a variable of the module, in the x-ray's own copy of it."""
@@ -120,21 +126,17 @@ class XRayedKernel:
     def launch(
         self,
         entry: str,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        values: Sequence,
+        plan: Plan,
         arrays: Sequence[Space],
         check: Callable[[list[int] | None], None],
         *,
-        shared_bytes: int = 0,
-        cooperative: bool = False,
         blocks: int | None = None,
         accesses: int = MOST_ACCESSES,
     ) -> Seen:
         """Run the kernel ``entry`` and look at all its blocks or, of many, at a sample.
 
         Args:
-            arrays: every array that the values point to. None may overlap another.
+            arrays: every array that the plan's values point to. None may overlap another.
             check: is called with the numbers of blocks (None: all) before these are run, and should
                 run them in the ordinary way, since an x-rayed kernel has no fences.
             blocks: how many blocks to look at; None: as many as have so many ``accesses``.
@@ -143,12 +145,12 @@ class XRayedKernel:
             KernelError: as for a launch; races are no error.
         """
         kernel = self._module.kernel(entry)
-        count = math.prod(grid)
-        alone = not (cooperative or self.translation.spins)
+        count = math.prod(plan.grid)
+        alone = not (plan.cooperative or self.translation.spins)
 
         def run(sample: list[int] | None) -> Seen:
             check(sample)
-            return self._run(kernel, grid, block, values, arrays, shared_bytes, cooperative, sample)
+            return self._run(kernel, plan, arrays, sample)
 
         if blocks is None:
             blocks = count
@@ -158,33 +160,57 @@ class XRayedKernel:
                 blocks = max(2, accesses // max(1, first.accesses))
         return run(None if blocks >= count or not alone else _spread(count, blocks))
 
-    def _run(self, kernel, grid, block, values, arrays, shared_bytes, cooperative, sample) -> Seen:
+    def _run(self, kernel, plan: Plan, arrays, sample) -> Seen:
         library = build.listener()
+        threads = math.prod(plan.block)
         resident = False
-        if not _structure(kernel).loop:
-            threads = math.prod(grid) * math.prod(block)
-            spins = self.translation.spins and threads <= kernels.RESIDENT_LIMIT
-            resident = cooperative or spins
-        spaces = [*self._shared(kernel, shared_bytes), *arrays]
+        if not listening.structure(kernel).loop:
+            few = math.prod(plan.grid) * threads <= kernels.RESIDENT_LIMIT
+            resident = plan.cooperative or (self.translation.spins and few)
+        taken = Space("memory from malloc", memory="malloc")
+        spaces = [*self._shared(kernel, plan.shared_bytes), *arrays, taken]
         given = (_GivenSpace * max(1, len(arrays)))(
-            *(_GivenSpace(a.base, a.size, _granule(a), a.constant) for a in arrays)
+            *(
+                _GivenSpace(
+                    a.base,
+                    a.size,
+                    _granule(a),
+                    a.read_only,
+                    MEMORIES.index(a.memory),
+                    a.alignment,
+                    a.widest,
+                )
+                for a in arrays
+            )
         )
+        # One line of the source may be several places: a loop's first turn stands before the loop.
+        places = self.library.places
+        first: dict[tuple, int] = {}
+        same = [
+            first.setdefault((place.file, place.line, place.column), n)
+            for n, place in enumerate(places)
+        ]
+        waits = bytearray(len(places))
+        for n, place in zip(same, places, strict=True):
+            waits[n] |= place.waits
         spans = [place for loop in self.library.loops for place in loop]
-        with gated(kernel, grid, sample) as plain:
+        with gated(kernel, plan.grid, sample) as plain:
             library.xray_begin(
                 ctypes.c_void_p(plain),
-                ctypes.c_size_t(shared_bytes),
-                math.prod(block),
+                ctypes.c_size_t(plan.shared_bytes),
+                threads,
                 int(resident),
-                len(self.library.places),
+                len(places),
                 len(arrays),
                 given,
                 len(self.library.loops),
                 (ctypes.c_int32 * max(1, len(spans)))(*spans),
+                (ctypes.c_int32 * len(places))(*same),
+                bytes(waits),
             )
             complete = 0
             try:
-                kernel.launch(grid, block, values, shared_bytes, cooperative)
+                kernel.launch(*plan)
                 complete = 1
             finally:
                 library.xray_end(complete)
@@ -193,14 +219,11 @@ class XRayedKernel:
     def _shared(self, kernel, dynamic: int) -> list[Space]:
         """The shared variables in the order of the module's slots, and the dynamic memory."""
         spaces = []
-        slot = _structure(kernel).slots
-        while slot:
-            one = slot.contents
-            name = self.translation.shared[one.number].name
-            shape = array_shape(self.translation.text, f"standin_type_{one.number}")
-            spaces.append(Space(name, size=one.bytes, shared=True, shape=shape))
-            slot = one.next
-        return [*spaces, Space("dynamic shared memory", size=dynamic, shared=True)]
+        for size, number in listening.slots(kernel):
+            name = self.translation.shared[number].name
+            shape = array_shape(self.translation.text, f"standin_type_{number}")
+            spaces.append(Space(name, size=size, memory="shared", shape=shape))
+        return [*spaces, Space("dynamic shared memory", size=dynamic, memory="shared")]
 
     def _fetch(self, library, spaces, sample) -> Seen:
         count = ctypes.c_int()
@@ -236,9 +259,8 @@ def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] 
 
     Yields the address of the kernel as it was.
     """
-    gate, plain = kernels._Kernel(), kernel._address
-    numbers = sample or []
-    with kernels._lock:
+    gate, numbers = listening.Structure(), sample or []
+    with listening.replaced(kernel, gate) as plain:
         build.listener().xray_gate(
             ctypes.c_void_p(plain),
             ctypes.byref(gate),
@@ -246,27 +268,18 @@ def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] 
             (ctypes.c_uint32 * max(1, len(numbers)))(*numbers),
             -1 if sample is None else len(numbers),
         )
-        kernel._address = ctypes.addressof(gate)
-        try:
-            yield plain
-        finally:
-            kernel._address = plain
+        yield plain
 
 
 @contextlib.contextmanager
 def _restored(arrays: Sequence[Space]):
     """What the arrays hold is the same behind a ``with`` block as before it."""
-    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if not a.constant]
+    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if not a.read_only]
     try:
         yield
     finally:
         for array, data in kept:
             ctypes.memmove(array.base, data, array.size)
-
-
-def _structure(kernel: kernels.Kernel) -> kernels._Kernel:
-    address = ctypes.c_void_p(kernel._address)
-    return ctypes.cast(address, ctypes.POINTER(kernels._Kernel)).contents
 
 
 def _granule(space: Space) -> int:

@@ -4,49 +4,93 @@
 #include <stdlib.h>
 #include <string.h>
 #include <algorithm>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #define STANDIN_XRAY 1
 #include "runtime.h"
 
-// VLOAD and VSTORE are of volatile memory; a MARK is the beginning of a stretch without branches.
-enum Kind : uint8_t { LOAD, STORE, ATOMIC, VLOAD, VSTORE, MARK };
+// VLOAD and VSTORE are of volatile memory, FETCH and DELIVER the two ends of an asynchronous copy; a MARK
+// is the beginning of a stretch without branches.
+enum Kind : uint8_t { LOAD, STORE, ATOMIC, VLOAD, VSTORE, FETCH, DELIVER, MARK };
+inline bool writes(unsigned kind) { return kind == STORE || kind == VSTORE || kind == ATOMIC || kind == DELIVER; }
+inline bool reads_only(unsigned kind) { return kind == LOAD || kind == VLOAD || kind == FETCH; }
 
 // One thing that a thread did. Of several lanes' next events, that with the smallest key is earliest:
 // deep calls first, then places in the order of assembly.py.
 struct Event {
     uint32_t key;  // (255 - depth of calls) << 24 | place
-    uint8_t kind, size;
+    uint8_t kind : 4, log2 : 4;  // it moves `pieces` times 2^log2 bytes, each a request of its own
+    uint8_t pieces;
     uint16_t space;
     uint64_t address;  // for shared memory from the variable's start
+};
+
+// When a thread did something: how many barriers of its block (high half) and of its warp it had passed.
+typedef uint64_t Stamp;
+// Up to which stamp what a thread did is behind somebody: by block << 16 | thread; 0xffff: all of them.
+typedef std::unordered_map<uint64_t, Stamp> Clock;
+
+struct Copy {  // an asynchronous copy that has not been waited for
+    unsigned space, place, bytes, group;
+    size_t offset;
+};
+struct Looks {  // volatile loads at a place: at what, since a step that was more than looking
+    uint32_t deeds = 0;
+    std::unordered_set<uint64_t> at;
 };
 
 struct Thread {
     std::vector<Event> log;  // since the block's last barrier
     uint32_t depth = 0;      // of calls
-    // How many barriers of the block, of the grid and of the warp it has passed; 1 + the first at its
-    // last fence.
-    uint32_t barriers = 0, grid_barriers = 0, epoch = 1, fence = 0;
+    // How many barriers of the block, of the grid and of the warp it has passed.
+    uint32_t barriers = 0, grid_barriers = 0, epoch = 1;
     uint32_t know[32] = {}, left[32] = {};  // which epochs of the warp's lanes are behind it
+    Stamp fence = 0, block_fence = 0;       // its last fence, for all and for its block; 0: none
+    Clock heard;                            // of threads of its block, by flags behind fences
+    std::unordered_set<uint64_t> looked_at; // by volatile loads since its last fence
+    std::unordered_map<uint32_t, Looks> looks;  // by place
+    uint32_t deeds = 0;                     // stores, atomic functions and barriers
+    std::vector<Copy> copies;
+    unsigned group = 0;                     // of copies: committed groups
+
+    Stamp now() const { return (Stamp)barriers << 32 | epoch; }
+    void begin() {  // of another block
+        depth = barriers = grid_barriers = deeds = group = 0, epoch = 1, fence = block_fence = 0;
+        memset(know, 0, sizeof know);
+        if (!heard.empty()) heard.clear();
+        if (!looked_at.empty()) looked_at.clear();
+        if (!looks.empty()) looks.clear();
+        copies.clear();
+    }
 };
 
 // Who touched an element.
 struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
-    uint8_t bytes, atomic, valid, kind;  // bytes: bit i for the element's byte i
+    uint8_t bytes, arrived, valid, kind;  // bytes: bit i for the element's byte i; arrived: of a copy
+
+    Stamp stamp() const { return (Stamp)barriers << 32 | epoch; }
 };
 struct Cell {
     Who writer, readers[2];
+    Who before;  // of atomic functions in a row: the last one by another thread than the writer
 };
 
 enum Touch : uint8_t { READ_FIRST = 1, WRITTEN = 2 };
 
-// A piece of memory with a name: a variable in shared memory, or an array.
+enum Memory : uint8_t { GLOBAL, SHARED, CONSTANT, HEAP };
+
+// A piece of memory with a name: a variable in shared memory, an array, or what malloc has given.
 struct Space {
     StandinSlot *slot = nullptr;  // of a shared variable; null for the dynamic one and for arrays
-    bool shared = false, constant = false;
+    Memory memory = GLOBAL;
+    bool shared = false, read_only = false;
+    // Of its elements, as far as is known; and the most that one access of such an element can move.
+    unsigned alignment = 16, widest = 16;
     uintptr_t base = 0;
     size_t size = 0, granule = 4;  // bytes; a cell tells of granule bytes
     size_t first_cell = 0;         // of a shared variable, in its block's cells
@@ -68,7 +112,7 @@ struct Stat {
     uint64_t address[32];
 };
 
-enum RaceType : int32_t { RACE, UNWRITTEN };
+enum RaceType : int32_t { RACE, UNWRITTEN, UNWAITED };
 struct Race {
     int32_t place[2], kind[2];
     int32_t space, type, same_value;  // same_value: as far as is known all wrote what was there
@@ -95,6 +139,10 @@ bool on;        // a launch is being x-rayed
 bool resident;  // all blocks run at once
 bool in_turn;   // the threads of a block run one after another, in a loop
 bool fenced;    // somebody used a fence
+// By place, of a volatile load: its loop does nothing but read; it looked at several words; or at one again.
+enum Wait : uint8_t { READS_ONLY = 1, SEVERAL = 2, AGAIN = 4 };
+std::vector<uint8_t> waits;
+std::vector<int32_t> same;  // by place: the first of those that are the same in the source
 dim3 grid_size;
 unsigned threads, warps, blocks;
 void (*plain_call)(void **), (*plain_loop)(void **);

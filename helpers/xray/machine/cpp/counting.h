@@ -124,6 +124,14 @@ Sectors sectors(const uint64_t *address, uint32_t mask, unsigned size, bool atom
     return {n, bytes};
 }
 
+int different(const uint64_t *address, uint32_t mask) {
+    uint64_t all[32];
+    int n = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) all[n++] = address[__builtin_ctz(rest)];
+    std::sort(all, all + n);
+    return std::unique(all, all + n) - all;
+}
+
 int most_at_one_address(const uint64_t *address, uint32_t mask) {
     int most = 0;
     for (uint32_t a = mask; a; a &= a - 1) {
@@ -135,11 +143,12 @@ int most_at_one_address(const uint64_t *address, uint32_t mask) {
     return most;
 }
 
-// Count a request: the lanes of `mask` at one place. Address of each lane, by number.
-void request(const Event &e, uint32_t mask, const uint64_t *address, unsigned block, unsigned warp) {
-    unsigned place = e.key & 0xffffff, size = e.size;
+// Count a request: the lanes of `mask` at one place, and of what they move the piece that begins at
+// `address`; by lane.
+void count_request(const Event &e, uint32_t mask, const uint64_t *address, unsigned block, unsigned warp) {
+    unsigned place = e.key & 0xffffff, size = 1u << e.log2;
     unsigned kind = e.kind == VLOAD ? LOAD : e.kind == VSTORE ? STORE : e.kind;
-    uint64_t id = (uint64_t)place << 24 | e.space << 4 | kind;
+    uint64_t id = (uint64_t)place << 32 | e.space << 12 | e.log2 << 8 | kind;
     auto [at, fresh] = stat_at.try_emplace(id, stats.size());
     if (fresh) {
         stats.push_back({});
@@ -155,6 +164,9 @@ void request(const Event &e, uint32_t mask, const uint64_t *address, unsigned bl
         Passes p = shared_passes(address, mask, size);
         s.passes += p.taken, s.ideal_passes += p.ideal;
         cost = p.taken;
+    } else if (spaces[e.space].memory == CONSTANT) {
+        cost = different(address, mask);  // the constant cache answers one address at a time
+        s.passes += cost, s.ideal_passes += 1;
     } else {
         Sectors n = sectors(address, mask, size, kind == ATOMIC);
         s.sectors += n.moved, s.distinct += n.distinct;
@@ -172,6 +184,16 @@ void request(const Event &e, uint32_t mask, const uint64_t *address, unsigned bl
     if (cost > s.worst) {
         s.worst = cost, s.mask = mask, s.block = block, s.warp = warp;
         memcpy(s.address, address, sizeof s.address);
+    }
+}
+
+// The requests of an event, one for each piece.
+void request(const Event &e, uint32_t mask, const uint64_t *address, unsigned block, unsigned warp) {
+    if (e.pieces == 1) return count_request(e, mask, address, block, warp);
+    uint64_t piece[32];
+    for (unsigned k = 0; k < e.pieces; ++k) {
+        for (int lane = 0; lane < 32; ++lane) piece[lane] = address[lane] + ((uint64_t)k << e.log2);
+        count_request(e, mask, piece, block, warp);
     }
 }
 

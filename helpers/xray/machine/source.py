@@ -76,6 +76,28 @@ def _plain(text: str) -> str:
     return text.strip()
 
 
+def as_written(text: str, line: str, original: str, array: str) -> str:
+    """``text``, an access in a ``line`` whose macros are expanded, as it stands in the reader's
+    ``original``: the same subscript of ``array`` by its number; or ``text`` where that fails."""
+    if text in original:
+        return text
+    subscript = re.compile(rf"\b{re.escape(array)}\s*\[")
+    expanded, written = (
+        [_whole(t, match) for match in subscript.finditer(t)] for t in (_plain(line), original)
+    )
+    if len(expanded) == len(written) and text in expanded:
+        return written[expanded.index(text)]
+    return text
+
+
+def _whole(text: str, match: re.Match) -> str:
+    """``name[...]`` or ``name[...][...]`` where a match has found its beginning."""
+    end = closing(text, match.end() - 1) + 1
+    while text[end : end + 1] == "[":
+        end = closing(text, end) + 1
+    return text[match.start() : end]
+
+
 def array_shape(text: str, name: str) -> tuple[int, ...]:
     """The lengths in ``typedef float name[16][16 + 1];`` in ``text``; () where they are no numbers.
 

@@ -1,0 +1,13 @@
+// What NVRTC defines before it reads a source. The preprocessor alone sees this file, with none of its
+// own compiler's macros; CUDA's words, such as __global__, it leaves as they are.
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define CUDART_VERSION 13000
+#define __CUDA_ARCH__ 750
+#define __CUDA_ARCH_LIST__ 750
+#define __LP64__ 1
+#define NULL 0
+#define assert(...) standin_assert((__VA_ARGS__), #__VA_ARGS__, __LINE__)

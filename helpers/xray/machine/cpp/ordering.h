@@ -1,0 +1,120 @@
+// Which accesses are behind a thread: by barriers, by __syncwarp, and by flags between fences. Part of
+// xray.cpp.
+//
+// A fence, and then an atomic function or a volatile store, releases what the thread did before and what it
+// knew to be behind it. Who then uses an atomic function at that address has it behind, too; who looks by a
+// volatile load has so after a fence. A volatile access by itself orders nothing.
+#pragma once
+#include "state.h"
+
+namespace {
+
+struct Word {
+    Clock device, block;  // what was released there for all, and for the block alone
+    uint64_t gathered = 0;
+};
+std::unordered_map<uint64_t, Word> released;      // by address
+std::unordered_map<uint64_t, Clock> known;        // by block: of other blocks
+
+uint64_t name(uint32_t block, uint32_t thread) { return (uint64_t)block << 16 | thread; }
+
+bool has(const Clock &clock, uint64_t who, Stamp stamp) {
+    auto found = clock.find(who);
+    return found != clock.end() && found->second >= stamp;
+}
+
+void put(Clock &clock, uint64_t who, Stamp stamp) {
+    Stamp &there = clock[who];
+    there = std::max(there, stamp);
+}
+
+bool behind(const Who &p, uint32_t block, uint32_t index) {
+    if (p.block != block) {
+        if (p.grid_barriers < self->grid_barriers) return true;
+        if (!fenced) return false;
+        const Clock &seen = known[block];
+        return has(seen, name(p.block, p.thread), p.stamp()) || has(seen, name(p.block, 0xffff), p.stamp());
+    }
+    if (p.thread == index || p.barriers < self->barriers) return true;
+    if (p.thread / 32 == index / 32 && self->know[p.thread % 32] >= p.epoch) return true;
+    return fenced && has(self->heard, name(block, p.thread), p.stamp());
+}
+
+// What was released at an address is behind this thread.
+void acquire(uint64_t address) {
+    auto found = released.find(address);
+    if (found == released.end()) return;
+    Clock &seen = known[current_block];
+    for (auto &[who, stamp] : found->second.device)
+        if (who >> 16 == current_block)
+            put(self->heard, who, stamp);
+        else
+            put(seen, who, stamp);
+    for (auto &[who, stamp] : found->second.block)
+        if (who >> 16 == current_block) put(self->heard, who, stamp);
+}
+
+void release_to(Clock &there, Stamp fence) {
+    put(there, name(current_block, current_index), fence);
+    // All that the block did before the barrier in front of the fence, and the lanes that met this one.
+    if (fence >> 32) put(there, name(current_block, 0xffff), fence - (1ull << 32) | 0xffffffff);
+    unsigned first = current_index / 32 * 32;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (self->know[lane])
+            put(there, name(current_block, first + lane), (fence & ~0xffffffffull) | self->know[lane]);
+    for (auto &[who, stamp] : self->heard) put(there, who, stamp);
+}
+
+void release(uint64_t address) {
+    Word &word = released[address];
+    // A fence of another thread of the block counts once a barrier lies between it and this one.
+    uint64_t now = ((uint64_t)current_block << 32 | self->barriers) + 1;
+    if (word.gathered != now) {
+        word.gathered = now;
+        Thread *block_threads = &lanes[resident ? current_block * threads : 0];
+        for (unsigned k = 0; k < threads; ++k) {
+            Stamp fence = block_threads[k].fence;
+            if (fence && fence >> 32 < self->barriers) put(word.device, name(current_block, k), fence);
+        }
+    }
+    if (self->fence) {
+        release_to(word.device, self->fence);
+        for (auto &[who, stamp] : known[current_block]) put(word.device, who, stamp);
+    } else if (self->block_fence) {
+        release_to(word.block, self->block_fence);
+    }
+}
+
+// An atomic function or a volatile access, once somebody used a fence.
+void synchronise(uint64_t address, Kind kind) {
+    if (kind == ATOMIC) acquire(address);
+    if (kind == VLOAD)
+        self->looked_at.insert(address);
+    else
+        release(address);
+}
+
+void fence(bool for_all) {
+    fenced = true;
+    (for_all ? self->fence : self->block_fence) = self->now();
+    for (uint64_t address : self->looked_at) acquire(address);
+    self->looked_at.clear();
+}
+
+// What tells that a volatile load waits for another thread: that its loop looks at the same word again and
+// does nothing else.
+void note_look(uint64_t address, unsigned place) {
+    place = same[place];
+    Looks &looks = self->looks[place];
+    if (looks.deeds != self->deeds) looks.at.clear(), looks.deeds = self->deeds;
+    if (!looks.at.insert(address).second)
+        waits[place] |= AGAIN;
+    else if (looks.at.size() > 1)
+        waits[place] |= SEVERAL;
+}
+bool waiting(unsigned place) {
+    place = same[place];
+    return waits[place] & AGAIN || (waits[place] & (READS_ONLY | SEVERAL)) == READS_ONLY;
+}
+
+}  // namespace

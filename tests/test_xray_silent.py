@@ -1,0 +1,410 @@
+"""What the x-ray must not pass over: volatile, asynchronous copies, memcpy, malloc, wide accesses.
+
+Requests of wide accesses are those of NVRTC's PTX. What orders memory is CUDA's memory model: a
+volatile access is a relaxed one, and orders nothing without fences on both sides.
+"""
+
+import helpers  # first: it decides who answers to `import cupy`
+
+# isort: split
+import cupy as cp
+import numpy as np
+import pytest
+
+from helpers.xray.machine.build import can_compile
+
+pytestmark = [
+    pytest.mark.long,  # the kernels are compiled for the x-ray, one by one
+    pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64"),
+]
+PIPELINE = "#include <cuda_pipeline.h>"
+GROUPS = (
+    "#include <cooperative_groups.h>\n#include <cooperative_groups/memcpy_async.h>\n"
+    "namespace cg = cooperative_groups;"
+)
+
+
+def kernel(text, head="", parameters="const float *x, float *y"):
+    return cp.RawKernel(
+        f"""{head}
+extern "C" __global__ void k({parameters}) {{
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+{text}
+}}""",
+        "k",
+    )
+
+
+def look(text, *args, threads=64, blocks=2, **more):
+    """The x-ray of a kernel whose body begins two lines behind the last one of ``head``."""
+    args = args or (cp.arange(4096, dtype="f4"), cp.zeros(4096, "f4"))
+    return helpers.xray(kernel(text, **more), (blocks,), (threads,), args)
+
+
+def found(text, **more):
+    """Kind, array and lines of each finding that does harm; the body begins in line 3."""
+    before = more.get("head", "").count("\n") + 1
+    return {
+        (r.kind, r.array, *sorted({r.first.line - before, r.second.line - before}))
+        for r in look(text, **more).races
+        if not r.harmless
+    }
+
+
+# ---- volatile -----------------------------------------------------------------------------------
+
+
+VOLATILE = {
+    "across warps": (
+        "__shared__ volatile float s[64];\ns[t] = x[i];\ny[i] = s[63 - t];",
+        {("race", "s", 4, 5)},
+    ),
+    "a sum": ("volatile float *v = y;\nv[0] = v[0] + x[t];", {("race", "y", 4)}),
+    "a sum in a loop": (
+        "volatile float *v = y;\nfor (int k = 0; k < 3; k++)\nv[0] = v[0] + x[t];",
+        {("race", "y", 5)},
+    ),
+    "a warp that is thought to stay together": (
+        "__shared__ volatile float s[64];\ns[t] = x[i];\n__syncthreads();\n"
+        "if (t < 32) for (int d = 32; d; d /= 2)\ns[t] += s[t + d];\n"
+        "__syncthreads(); y[i] = s[0];",
+        {("race", "s", 7)},
+    ),
+    "against an atomic function": (
+        "volatile float *v = y;\nif (t == 0) atomicAdd(y, 1.f);\nif (t == 40) y[9] = v[0];",
+        {("race", "y", 4, 5)},
+    ),
+    "a word of shared memory that nobody has written": (
+        "__shared__ volatile float s[64];\nif (t > 0) s[t] = 1;\n__syncthreads();\ny[i] = s[t];",
+        {("unwritten", "s", 6)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VOLATILE)
+def test_volatile_orders_nothing(name):
+    text, races = VOLATILE[name]
+    assert found(text, blocks=1) == races
+
+
+def test_the_check_of_an_exercise_refuses_a_volatile_sum(capsys):
+    racing = kernel("volatile float *v = y; if (i < 51) v[0] = v[0] + x[i];")
+
+    def summed(x):
+        y = cp.zeros(1, "f4")
+        racing((2,), (32,), (x, y))
+        return y
+
+    def case(rng):
+        return (rng.integers(0, 8, 51).astype("f4"),)
+
+    assert not helpers.check("0.0", summed, lambda x: x.sum(keepdims=True), case, contiguous=True)
+    assert "right, but by luck" in capsys.readouterr().out
+
+
+# Blocks meet; @ and # are where fences belong. `count` is the last element of y.
+MEETING = """unsigned *count = (unsigned *)(y + 4095);
+y[i] = x[i]; __syncthreads();
+if (t == 0) { @ atomicAdd(count, 1u);
+WAIT # } __syncthreads();
+y[i + 1024] = y[127 - i];"""
+WAITS = {
+    "while": "while (*(volatile unsigned *)count < gridDim.x);",
+    "sleeping": "while (*(volatile unsigned *)count < gridDim.x) __nanosleep(20);",
+    "do": "unsigned n; do n = *(volatile unsigned *)count; while (n < gridDim.x);",
+    "atomic": "while (atomicAdd(count, 0u) < gridDim.x);",
+}
+FENCE = "__threadfence();"
+
+
+@pytest.mark.parametrize("way", WAITS)
+def test_a_word_that_a_spin_reads_is_no_race_and_orders_what_fences_stand_around(way):
+    text = MEETING.replace("WAIT", WAITS[way])
+    assert not found(text.replace("@", FENCE).replace("#", FENCE))
+    assert found(text.replace("@", "").replace("#", FENCE)) == {("race", "y", 4, 7)}
+    without = found(text.replace("@", FENCE).replace("#", ""))
+    # Behind an atomic function CUDA's own samples have no second fence.
+    assert without == (set() if way == "atomic" else {("race", "y", 4, 7)})
+
+
+def test_words_that_carry_their_data_need_no_fence():
+    text = """unsigned long long *slot = (unsigned long long *)y + 1024;
+if (t < 32) ((volatile unsigned long long *)slot)[i] = 1ull << 62 | i;
+unsigned long long w[2]; bool ready;
+do { ready = true;
+#pragma unroll
+for (int k = 0; k < 2; k++)
+w[k] = ((volatile unsigned long long *)slot)[64 * k + t % 32];
+ready = w[0] >> 62 && w[1] >> 62;
+} while (!__all_sync(~0u, ready));
+y[i] = w[0] + w[1];"""
+    assert not found(text)
+
+
+@pytest.mark.parametrize("fences, races", [(True, set()), (False, {("race", "d", 6, 9)})])
+def test_warps_of_a_block_may_hand_over_by_a_flag(fences, races):
+    text = """__shared__ volatile int flag; __shared__ float d[32];
+if (t == 0) flag = 0;
+__syncthreads();
+if (t >= 32) { d[t - 32] = x[i];
+    __syncwarp(); if (t == 32) { @ flag = 1; } }
+else { if (t == 0) { while (flag == 0); @ } __syncwarp();
+    y[i] = d[t]; }"""
+    assert found(text.replace("@", "__threadfence_block();" * fences)) == races
+
+
+def test_a_lock_needs_its_fences():
+    text = """int *lock = (int *)(y + 4095);
+if (t % 32 == 0) { while (atomicCAS(lock, 0, 1)); @
+    y[0] += x[t];
+    @ atomicExch(lock, 0); }"""
+    assert not found(text.replace("@", FENCE))
+    assert found(text.replace("@", "")) == {("race", "y", 5)}
+
+
+def test_a_fence_for_the_block_alone_is_none_for_others():
+    text = MEETING.replace("WAIT", WAITS["while"])
+    fence = "__threadfence_block();"
+    assert found(text.replace("@", fence).replace("#", FENCE)) == {("race", "y", 4, 7)}
+
+
+# ---- asynchronous copies ------------------------------------------------------------------------
+
+PTX = """unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);
+asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(x + i));"""
+# How a block brings 64 floats to s: (head, the copy, its wait).
+COPIES = {
+    "pipeline": (
+        PIPELINE,
+        "__pipeline_memcpy_async(&s[t], &x[i], 4); __pipeline_commit();",
+        "__pipeline_wait_prior(0);",
+    ),
+    "wait_all": ("", PTX, 'asm volatile("cp.async.wait_all;");'),
+    "wait_group": (
+        "",
+        PTX + 'asm volatile("cp.async.commit_group;");',
+        'asm volatile("cp.async.wait_group 0;" ::: "memory");',
+    ),
+    "groups": (
+        GROUPS,
+        "auto b = cg::this_thread_block(); cg::memcpy_async(b, s, x + i - t, 256);",
+        "cg::wait(b);",
+    ),
+}
+COPIED = "__shared__ __align__(16) float s[64];\nCOPY\nWAIT __syncthreads();\ny[i] = s[63 - t];"
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_that_is_waited_for_is_right_and_counted(way):
+    head, copy, wait = COPIES[way]
+    seen = look(COPIED.replace("COPY", copy).replace("WAIT", wait), head=head)
+    assert seen.races == ()
+    fetched = [a for a in seen.accesses if a.kind == "copy" and a.array == "x"]
+    (delivered,) = (a for a in seen.accesses if a.kind == "copy" and a.shared)
+    assert sum(a.sectors for a in fetched) == 2 * 64 * 4 // 32
+    assert delivered.bytes == 2 * 64 * 4
+    assert not seen.total("requests", kind="load")
+    right = kernel(COPIED.replace("COPY", copy).replace("WAIT", wait), head=head)
+    x, y = cp.arange(128, dtype="f4"), cp.zeros(128, "f4")
+    right((2,), (64,), (x, y))
+    np.testing.assert_array_equal(y.get().reshape(2, 64), x.get().reshape(2, 64)[:, ::-1])
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_that_is_not_waited_for_is_found(way):
+    head, copy, _ = COPIES[way]
+    forgotten = COPIED.replace("COPY", copy).replace("WAIT", "")
+    seen = look(forgotten, head=head)
+    assert {r.kind for r in seen.races} == {"unwaited"}
+    race = seen.races[0]
+    assert (race.array, race.first.kind, race.second.kind) == ("s", "copy", "load")
+    assert "touched before the copy that fills it is waited for" in str(race)
+    # Without an x-ray: what was to come is not there.
+    with pytest.raises(
+        RuntimeError, match="which an asynchronous copy is to fill: the thread that"
+    ):
+        args = (cp.arange(128, dtype="f4"), cp.zeros(128, "f4"))
+        kernel(forgotten, head=head)((2,), (64,), args)
+
+
+def test_a_group_that_was_not_committed_is_not_waited_for():
+    text = COPIED.replace("COPY", "__pipeline_memcpy_async(&s[t], &x[i], 4);")
+    text = text.replace("WAIT", "__pipeline_wait_prior(0);")
+    assert {r[0] for r in found(text, head=PIPELINE)} == {"unwaited"}
+
+
+def test_a_copy_that_was_waited_for_still_needs_a_barrier():
+    text = COPIED.replace("COPY", COPIES["pipeline"][1]).replace("__syncthreads();", "")
+    text = text.replace("WAIT", COPIES["pipeline"][2])
+    assert {r[:2] for r in found(text, head=PIPELINE)} == {("race", "s")}
+
+
+STAGES = """__shared__ float s[2][64]; float v = 0;
+__pipeline_memcpy_async(&s[0][t], &x[i], 4); __pipeline_commit();
+for (int k = 0; k < 4; k++) {
+if (k < 3) __pipeline_memcpy_async(&s[(k + 1) % 2][t], &x[i + 128 * (k + 1)], 4);
+__pipeline_commit(); __pipeline_wait_prior(AHEAD); __syncthreads();
+v += s[k % 2][63 - t];
+BARRIER
+}
+y[i] = v;"""
+
+
+@pytest.mark.parametrize(
+    ("ahead", "barrier", "kinds"),
+    [
+        (1, "__syncthreads();", set()),
+        (0, "__syncthreads();", set()),
+        (2, "__syncthreads();", {"unwaited"}),
+        (1, "", {"race", "unwaited"}),
+    ],
+)
+def test_two_stages(ahead, barrier, kinds):
+    text = STAGES.replace("AHEAD", str(ahead)).replace("BARRIER", barrier)
+    assert {r[0] for r in found(text, head=PIPELINE)} == kinds
+    if not kinds:
+        x, y = cp.arange(512, dtype="f4"), cp.zeros(128, "f4")
+        kernel(text, head=PIPELINE)((2,), (64,), (x, y))
+        blocks = x.get().reshape(4, 2, 64).sum(0)[:, ::-1]
+        np.testing.assert_array_equal(y.get().reshape(2, 64), blocks)
+
+
+def test_a_wait_that_comes_too_late_gives_old_values_without_an_xray_too():
+    """The buffer was written before, so nothing stops the kernel: its result is wrong."""
+    text = """__shared__ float s[64];
+s[t] = -1; __syncthreads();
+__pipeline_memcpy_async(&s[t], &x[i], 4); __pipeline_commit();
+__syncthreads(); y[i] = s[t]; __pipeline_wait_prior(0);"""
+    x, y = cp.arange(64, dtype="f4"), cp.zeros(64, "f4")
+    kernel(text, head=PIPELINE)((1,), (64,), (x, y))
+    assert (y.get() == -1).all()
+
+
+@pytest.mark.parametrize("way", ["pipeline", "wait_all"])
+def test_an_asynchronous_copy_beside_an_array_is_stopped_where_it_is_asked_for(way):
+    head, copy, wait = COPIES[way]
+    text = COPIED.replace("COPY", copy.replace("s[t]", "s[t + 1]")).replace("WAIT", wait)
+    with pytest.raises(RuntimeError, match=r"thread \(63, 0, 0\), line [56].* writes outside"):
+        look(text, head=head)
+
+
+# ---- memcpy, memset, malloc ---------------------------------------------------------------------
+
+
+def test_memset_and_memcpy_are_seen():
+    text = """__shared__ float s[64];
+if (t == 0) memset(s, 0, sizeof s);
+{}
+y[i] = s[63 - t];
+memcpy(&y[2048 + i], &x[i], 4);"""
+    seen = look(text.replace("{}", "__syncthreads();"))
+    assert seen.races == ()
+    (copied,) = (a for a in seen.accesses if a.array == "x")
+    assert (copied.requests, copied.bytes, copied.sectors) == (4, 512, 16)
+    assert found(text.replace("{}", "")) == {("race", "s", 4, 6)}
+
+
+@pytest.mark.parametrize(
+    ("text", "races"),
+    [
+        ("memcpy(&y[0], &x[i], 4);", {("race", "y", 3)}),
+        (
+            "__shared__ float s[64];\nmemcpy(&s[t], &x[i], 4);\ny[i] = s[63 - t];",
+            {("race", "s", 4, 5)},
+        ),
+    ],
+)
+def test_races_by_memcpy(text, races):
+    assert found(text) == races
+
+
+@pytest.mark.parametrize(
+    ("barrier", "races"),
+    [("__syncthreads();", set()), ("", {("race", "memory from malloc", 6, 8)})],
+)
+def test_memory_from_malloc_that_threads_share(barrier, races):
+    text = f"""__shared__ float *p; if (t == 0) p = (float *)malloc(256);
+__syncthreads();
+p[t] = x[i];
+{barrier}
+y[i] = p[63 - t];
+__syncthreads(); if (t == 0) free(p);"""
+    seen = look(text)
+    harm = {(r.kind, r.array, r.first.line, r.second.line) for r in seen.races}
+    assert {(k, a, *sorted(lines)) for k, a, *lines in harm} == races
+    if races:
+        assert 0 <= seen.races[0].index < 64  # of what malloc gave
+    assert {a.requests for a in seen.accesses if a.memory == "malloc"} == {4}
+
+
+# ---- wide accesses, constant memory --------------------------------------------------------------
+
+STRUCTS = {
+    "five": "struct five { float a, b, c, d; int e; };",
+    "doubles": "struct doubles { double a, b; };",
+    "pair": "struct pair { float a, b; };",
+    "four": "struct four { float a, b, c, d; };",
+    "aligned": "struct alignas(8) aligned { float a, b; };",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "requests", "sectors"),
+    [
+        ("float3", 3, 36),
+        ("five", 5, 100),
+        ("doubles", 2, 32),
+        ("pair", 2, 16),
+        ("four", 4, 64),
+        ("uchar3", 3, 9),
+        ("longlong4", 2, 64),
+        ("double4", 2, 64),
+        ("float2", 1, 8),
+        ("float4", 1, 16),
+        ("double2", 1, 16),
+        ("aligned", 1, 8),
+    ],
+)
+def test_an_access_wider_than_its_type_is_aligned_is_several(kind, requests, sectors):
+    text = f"""__shared__ {kind} s[32];
+{kind} v = x[t];
+s[t] = v;
+__syncthreads();
+y[t] = s[31 - t];"""
+    bytes_ = cp.zeros(32 * 32, "u1")
+    more = {"head": STRUCTS.get(kind, ""), "parameters": f"const {kind} *x, {kind} *y"}
+    seen = look(text, bytes_, bytes_.copy(), threads=32, blocks=1, **more)
+    assert {a.requests for a in seen.accesses} == {requests}
+    assert {a.sectors for a in seen.accesses if not a.shared} == {sectors}
+    assert len(seen.accesses) == 4
+
+
+def test_a_float4_of_an_array_of_doubles_is_one_access():
+    text = "((double2 *)y)[i] = ((const double2 *)x)[i];"
+    args = cp.zeros(256), cp.zeros(256)
+    seen = look(text, *args, blocks=1, parameters="const double *x, double *y")
+    assert {a.requests for a in seen.accesses} == {2}
+
+
+def test_a_wide_access_in_some_lanes_leaves_the_loop_in_step():
+    """The pieces of one access are no turns of the loop around it."""
+    text = """float s = 0;
+for (int k = 0; k < 4; k++) {
+if (t % 2) { float3 v = ((const float3 *)x)[32 * k + t]; s += v.x + v.y * v.z; }
+s += x[k];
+}
+y[i] = s;"""
+    seen = look(text, threads=32, blocks=1)
+    one = next(a for a in seen.accesses if a.line == 7)
+    assert (one.requests, one.lanes) == (4, 128)
+
+
+def test_constant_memory_is_told_apart():
+    seen = look("y[i] = c[3] + c[t / 16] + x[i];", head="__constant__ float c[64];")
+    constant = {a.text: a for a in seen.accesses if a.memory == "constant"}
+    assert {t: (a.requests, a.passes, a.sectors) for t, a in constant.items()} == {
+        "c[3]": (4, 4, 0),
+        "c[t / 16]": (4, 8, 0),  # two addresses of a warp: one after the other
+    }
+    assert seen.total("requests", kind="load") == 4  # those of x
+    assert "load c[3], constant" in str(seen)
