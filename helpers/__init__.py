@@ -13,9 +13,10 @@ standin.install()  # before anything imports cupy
 
 from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
-from helpers.data import astronaut, digits, mnist  # noqa: E402
+from helpers.data import astronaut, digits  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
 from helpers.display import figure, progress, show, table  # noqa: E402
+from helpers.fetch import mnist  # noqa: E402
 from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402

@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from helpers import device, standin
+from helpers import conduct, device, guesses, standin
 from helpers.guards import LAYOUTS, Guarded, watched
 from helpers.xray import watch as xray_watch
 
@@ -37,6 +37,8 @@ def check(
     changes=False,
     numpy_too=False,
     max_arrays=None,
+    kernels=None,
+    stays=False,
     seed=SEED,
 ):
     """Compare `candidate` with `oracle` on random cases and print one line.
@@ -59,13 +61,17 @@ def check(
     changes     True: the candidate may change its arguments
     numpy_too   True: given NumPy arrays, the candidate must return NumPy's result
     max_arrays  how often the candidate may ask for device memory in one call; None: as it likes
+    kernels     how many launches of its own kernels one call makes: a number, or (least, most);
+                None: any number
+    stays       True: nothing may go to the host or come from there in a call
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
     oracle's. The first launch of every kernel in the first case must show no race in an x-ray,
     where that can compile; with CuPy, of the kernels that `watch.launches` can see. Returns a
-    Verdict, true when all cases agree. What it cannot see: how long the candidate takes, and how
-    many kernels it launches.
+    Verdict, true when all cases agree. What it cannot see: how long the candidate takes; and on a
+    GPU neither `kernels` nor `stays`, if the candidate calls what a stream capture refuses (see
+    `conduct.look`).
     ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)
@@ -98,6 +104,8 @@ def check(
                     f"the values are right, but {n_arrays} new {arrays} made where "
                     f"{max_arrays} will do: is there a Python loop, or a temporary array?"
                 )
+            elif kernels is not None or stays:
+                complaint = _conduct(candidate, oracle, case, layout, out, kernels, stays)
         if complaint:
             if complaint != NOT_DONE:
                 shapes = ", ".join(str(a.shape) for a in case if isinstance(a, np.ndarray))
@@ -116,6 +124,13 @@ def _race(launches):
         return None
     name, race = found
     return f"the values are right, but by luck: kernel '{name}' has {race}"
+
+
+def _conduct(candidate, oracle, case, layout, out, kernels, stays):
+    """Say what is wrong with the launches and transfers of one call, or None."""
+    arguments, _, _ = _arguments(case, oracle, layout, out)
+    seen = conduct.look(lambda: candidate(*arguments))
+    return None if seen is None else conduct.complaint(seen, kernels, stays)
 
 
 def judge(look):
@@ -187,19 +202,23 @@ def _fit(case):
         )
 
 
-def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol):
-    """Run one case; return what is wrong in words, or None, and how many arrays were made."""
+def _arguments(case, oracle, layout, out):
+    """Return the arguments for a candidate, their guards (the output's last), what is expected."""
     expected = oracle(*_copies(case))
     guards = [
         Guarded(number, a.shape, a.dtype, layout, a) if isinstance(a, np.ndarray) else a
         for number, a in enumerate(case, 1)
     ]
-    arguments = [g.view if isinstance(g, Guarded) else g for g in guards]
-    target = None
     if out:
         expected = np.asarray(expected)
-        target = Guarded(0, expected.shape, expected.dtype, layout)
-        arguments.append(target.view)
+        guards.append(Guarded(0, expected.shape, expected.dtype, layout))
+    return [g.view if isinstance(g, Guarded) else g for g in guards], guards, expected
+
+
+def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol):
+    """Run one case; return what is wrong in words, or None, and how many arrays were made."""
+    arguments, guards, expected = _arguments(case, oracle, layout, out)
+    target = guards.pop() if out else None
     with watched(fenced=device.on_gpu) as watch:
         result, complaint = _run(candidate, arguments)
     if complaint:
@@ -222,9 +241,9 @@ def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol):
         return "it wrote outside an array that it made; look at the bounds test", watch.count
 
     def hint(got, want, bad, near):
-        guess = _guess(got, want, bad, case, near)
+        guess = guesses.guess(got, want, bad, case, near)
         several = isinstance(expected, tuple)
-        return guess or ("" if several else _guess_transposed(got, oracle, case, contiguous, near))
+        return guess or ("" if several else guesses.transposed(got, oracle, case, contiguous, near))
 
     import cupy
 
@@ -324,60 +343,3 @@ def _close(got, expected, rtol, atol):
     with np.errstate(invalid="ignore"):
         near = np.abs(got - expected) <= atol + rtol * np.abs(expected)
     return near & ~np.isnan(got) | (got == expected)
-
-
-def _guess(got, expected, bad, case, near):
-    """Return a guess at the mistake as a sentence with a space before it, or nothing."""
-
-    def same(a, b):
-        return a.size > 1 and a.shape == b.shape and a.dtype == b.dtype and near(a, b).all()
-
-    if got.dtype.kind in "fc" and np.isnan(got[bad]).any():
-        return " NaN: an element that was never written, or read from outside the array?"
-    if got.size > 1 and not got.any():
-        return " All zeros: did the kernel run, and over all elements?"
-    if got.ndim == 2 and same(got.T, expected):
-        return " It looks transposed."
-    for number, argument in enumerate(a for a in case if isinstance(a, np.ndarray)):
-        if same(got, argument):
-            return f" It is argument {number + 1}, unchanged."
-    for axis in range(got.ndim):
-        inner = [slice(None)] * got.ndim
-        inner[axis] = slice(1, -1)
-        for by in (1, -1):
-            if same(np.roll(got, by, axis)[tuple(inner)], expected[tuple(inner)]):
-                return f" It looks shifted by one along axis {axis}."
-        for name, index in (("first", 0), ("last", -1)):
-            edge = np.zeros_like(bad)
-            np.moveaxis(edge, axis, 0)[index] = True
-            if got.shape[axis] > 1 and not bad[~edge].any():
-                return f" Only the {name} index of axis {axis} is wrong: look at the bounds."
-    with np.errstate(all="ignore"):
-        ratio = (got.astype(complex) / expected.astype(complex))[expected != 0]
-    if (
-        ratio.size > 1
-        and np.isfinite(ratio).all()
-        and ratio[0]
-        and not got[expected == 0].any()
-        and np.allclose(ratio, ratio[0], rtol=1e-4)
-    ):
-        if abs(ratio[0] - 1) < 1e-3:
-            return " The values are close: look at the precision."
-        return f" Every element is {ratio[0].real:.4g} times what it should be."
-    if got.dtype.kind in "fc" and np.abs(got - expected).max() < 1e-4 * np.abs(expected).max():
-        return " The values are close: look at the precision."
-    return ""
-
-
-def _guess_transposed(got, oracle, case, contiguous, near):
-    """Return a sentence if `got` is the answer for one square argument transposed, or nothing."""
-    for number, argument in enumerate(case):
-        square = isinstance(argument, np.ndarray) and argument.ndim == 2
-        if not square or argument.shape[0] != argument.shape[1]:
-            continue
-        swapped = _copies(case)
-        swapped[number] = np.ascontiguousarray(argument.T)
-        if got.size > 1 and near(got, np.asarray(oracle(*swapped))).all():
-            raw = " A raw kernel sees no strides: given x.T, it reads x." if contiguous else ""
-            return f" It is the answer for argument {number + 1} transposed.{raw}"
-    return ""

@@ -5,7 +5,6 @@ import io
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import tabulate
 import tqdm
 from IPython import get_ipython
@@ -45,6 +44,8 @@ def figure(nrows=1, ncols=1, **options):
     Every new line of a plot has its own colour, marker and line style; give marker="" for a line
     of many points.
     """
+    import matplotlib.pyplot as plt  # half a second, which most cells and programs need not wait
+
     plt.style.use(STYLE)
     return plt.subplots(nrows, ncols, **options)
 
@@ -55,6 +56,8 @@ def show(fig, *, alt):
     `alt` is one sentence that says what the figure shows, with numbers computed from the data:
     all that readers have who do not see it. ValueError if it is empty or has several lines.
     """
+    import matplotlib.pyplot as plt
+
     if not isinstance(alt, str) or not alt.strip() or "\n" in alt.strip():
         raise ValueError("show() needs alt=, one sentence that says what the figure shows")
     alt = " ".join(alt.split())

@@ -2,7 +2,8 @@
 
 A kernel that a reader's GPU could not run is refused on a machine without one. What is known of a
 source is kept in the folder ``cubins`` of the stand-in's cache; chapters_kernels.py asks for every
-kernel of the chapters. Each is compiled as CuPy 13 would have it, too, where that has been fetched.
+kernel of the chapters. Each is also compiled behind the headers of the oldest CuPy, where they have
+been fetched.
 
 A source that needs a newer GPU than a T4 says so: ``// needs compute capability 9.0``.
 """
@@ -16,7 +17,7 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-import cupy13
+import cupy_oldest
 import nvrtc
 
 from helpers.standin import machine_code
@@ -112,8 +113,8 @@ def cubins(
     # CUDA's headers are those of the newer one; the older need not understand them.
     if "__launch_bounds__" in source and "#include" not in source and nvrtc.has_older():
         found += [cubin for cubin in one(BOUNDED_ON, older=True) if cubin.spilled]
-    if cupy13.is_there():
-        _check_with_cupy13(source, options, name, expressions, wanted[0])
+    if cupy_oldest.is_there():
+        _check_with_the_oldest(source, options, name, expressions, wanted[0])
     kept.parent.mkdir(exist_ok=True)
     unfinished = kept.with_suffix(f".{os.getpid()}")  # another process may look for it
     unfinished.write_text(json.dumps([asdict(cubin) for cubin in found]))
@@ -121,15 +122,15 @@ def cubins(
     return found
 
 
-def _check_with_cupy13(
+def _check_with_the_oldest(
     source: str, options: tuple[str, ...], name: str, expressions: tuple[str, ...], oldest: int
 ) -> None:
-    """Only whether NVRTC accepts the source as CuPy 13 gives it: no machine code."""
-    source = cupy13.rewrite(source)
-    wanted = (*cupy13.options(options), f"-arch=compute_{oldest}", *_keep_headers(source))
-    result = nvrtc.compile(source, wanted, name, expressions, headers=cupy13.headers())
+    """Only whether NVRTC accepts the source as that CuPy gives it: no machine code."""
+    source = cupy_oldest.rewrite(source)
+    wanted = (*cupy_oldest.options(options), f"-arch=compute_{oldest}", *_keep_headers(source))
+    result = nvrtc.compile(source, wanted, name, expressions, headers={})
     if not result.accepted:
-        message = f"NVRTC refused it as CuPy 13 gives it:\n{result.log}"
+        message = f"NVRTC refused it as CuPy {cupy_oldest.VERSION} gives it:\n{result.log}"
         nvrtc.refuse(message, source, name, wanted)
 
 
@@ -141,7 +142,7 @@ def check(
 ) -> None:
     """As ``cubins``; CompileException too for a kernel that is past a GPU's limits."""
     found = cubins(source, options, name, expressions)
-    largest = GENERATED if cupy13.is_generated(source) else THREADS
+    largest = GENERATED if cupy_oldest.is_generated(source) else THREADS
     if problems := [problem for cubin in found for problem in cubin.problems(largest)]:
         nvrtc.refuse("\n".join(problems), source, name, options)
 
@@ -149,5 +150,5 @@ def check(
 def _kept(*what) -> Path:
     """The file for what is known of a source; named by all that it was found from."""
     versions = nvrtc.version(), nvrtc.has_older() and nvrtc.version(older=True)
-    text = repr((*what, versions, nvrtc.shim_headers(), cupy13.is_there(), _THIS_FILE))
+    text = repr((*what, versions, nvrtc.shim_headers(), cupy_oldest.is_there(), _THIS_FILE))
     return cache_folder() / "cubins" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"

@@ -1,7 +1,7 @@
 """What a GPU's counters say of the rungs of chapter 15, beside what the chapter counts.
 
 python tests/matmul_counters.py        where there are a GPU and ncu: run each rung once under ncu,
-                                       write helpers/data/matmul_counters.json
+                                       store the evidence "matmul_counters"
 python tests/matmul_counters.py --run  launch each rung once (what ncu is given)
 
 The chapter reads the file and shows it. It takes less than a minute.
@@ -10,19 +10,21 @@ The chapter reads the file and shows it. It takes less than a minute.
 from __future__ import annotations
 
 import csv
-import json
+import re
 import subprocess
 import sys
-from pathlib import Path
 
-import helpers  # first: it decides who answers to `import cupy`
+import helpers  # noqa: F401  first: it decides who answers to `import cupy`
 
 # isort: split
 import cupy as cp
 
-from helpers.chapters import matmul_fast as chapter
+from helpers import report
+from helpers.press import evidence, export
 
-FILE = Path(helpers.__file__).parent / "data" / "matmul_counters.json"
+chapter = export.load("matmul_fast")
+
+ABOUT = ["notebooks/15_matmul_fast.ipynb#export"]
 N = 4096
 # Sums are over the GPU, shares are of what could be while the kernel runs, in percent.
 METRICS = {
@@ -72,9 +74,13 @@ def main() -> None:
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     found = counters(done.stdout, list(chapter.rungs))
-    gpu = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    FILE.write_text(json.dumps({"gpu": gpu, "n": N, "rungs": found}, indent=1) + "\n")
-    print(f"{FILE.name}: {len(found)} rungs, {gpu}")
+    facts = report.facts()
+    del facts["date"]  # the receipt has one of its own
+    version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
+    facts["ncu"] = re.search(r"Version (\S+)", version)[1]
+    made = evidence.receipt("python tests/matmul_counters.py", facts, ABOUT)
+    evidence.store("matmul_counters", {"gpu": facts["gpu"], "n": N, "rungs": found}, made)
+    print(f"{len(found)} rungs, {facts['gpu']}")
 
 
 if __name__ == "__main__":

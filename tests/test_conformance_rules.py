@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.press import evidence
+
 pytest_plugins = ["pytester"]
 
 CONFORMANCE = Path(__file__).parent / "conformance"
@@ -51,6 +53,8 @@ COUNTS = {
     "cupy_tests/a_tests/test_b.py": {"not covered: cupy.y": 1},
     "cupyx_tests/z_tests/test_z.py": {"not run: z needs a GPU": 1},
 }
+STORED = "conformance.json"
+MADE = {"date": "2026-11-20", "commit": "an old one", "on": {"numpy": "2.0"}}
 
 
 class Suite:
@@ -64,7 +68,7 @@ class Suite:
         self.write("sdist.py", f"from pathlib import Path\nVERSION = '14.2.0'\n{fetch}\n")
         self.write("private_names.py", "def install(folder): pass\n")
         self.write("suite.toml", RULES)
-        self.write("results.json", json.dumps({"numpy": "2.0", "files": COUNTS}))
+        self.write(STORED, json.dumps({"receipt": MADE, "files": COUNTS}))
         for name, text in CASES.items():
             self.write(f".sdist/tests/{name}", textwrap.dedent(text))
 
@@ -85,13 +89,14 @@ class Suite:
         return done.ret, counts, done.stdout.str() + done.stderr.str()
 
     def stored(self):
-        return json.loads((self.pytester.path / "results.json").read_text())["files"]
+        return evidence.load("conformance")["files"]
 
 
 @pytest.fixture
 def suite(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(evidence, "FOLDER", pytester.path)
     for name in ("CUPY_STANDIN", "CUPY_STANDIN_DEVICES", "CUPY_TEST_GPU_LIMIT"):
         monkeypatch.setenv(name, "2")  # the run sets these: here they are set back
     return Suite(pytester)
@@ -102,9 +107,10 @@ FINE, BROKEN = "def test_fine(): pass", "def test_fine(): raise OSError(7)"
 
 
 def test_the_whole_stores_what_it_found(suite):
-    suite.write("results.json", json.dumps({"files": {"old": {"passed": 1}}}))
+    suite.write(STORED, json.dumps({"receipt": MADE, "files": {"old": {"passed": 1}}}))
     status, _, output = suite.run("--whole", "--store")
     assert status == 0 and suite.stored() == COUNTS, output
+    assert evidence.state("conformance") == "fresh"
     status, counts, output = suite.run("--whole")
     assert status == 0 and counts["passed"] == 42, output  # the 41, and the check of what is stored
     assert counts["xfailed"] == 3 and counts["skipped"] == 1
@@ -141,6 +147,7 @@ def test_a_file_with_an_unexplained_failure_keeps_its_stored_counts(suite):
     assert status == 1 and "test_a.py: not stored" in output
     after = {"cupy_tests/a_tests/test_b.py": {"not covered: cupy.w": 1}}
     assert suite.stored() == COUNTS | after
+    assert evidence.load("conformance")["receipt"] == MADE  # it speaks of the other file, too
 
 
 def test_some_files_are_stored_alone(suite):
@@ -149,6 +156,7 @@ def test_some_files_are_stored_alone(suite):
     status, _, output = suite.run("--files", "test_b", "--store")
     after = {"cupy_tests/a_tests/test_b.py": {"not covered: cupy.w": 1}}
     assert status == 0 and suite.stored() == COUNTS | after, output
+    assert evidence.load("conformance")["receipt"] == MADE
 
 
 IDLE = 'by_design = [{ error = "none", reason = "idle" },'
@@ -158,9 +166,9 @@ IDLE = 'by_design = [{ error = "none", reason = "idle" },'
     "name, old, new, says",
     [
         ("suite.toml", "by_design = [", IDLE, "by design: 'idle' fits nothing"),
-        ("results.json", "test_z.py", "test_y.py", "test_y.py: stored, but not in the suite"),
-        ("results.json", "test_z.py", "test_y.py", "test_z.py: no results are stored"),
-        ("results.json", "skipped by CuPy", "odd", "unknown kind of result: odd"),
+        (STORED, "test_z.py", "test_y.py", "test_y.py: stored, but not in the suite"),
+        (STORED, "test_z.py", "test_y.py", "test_z.py: no results are stored"),
+        (STORED, "skipped by CuPy", "odd", "unknown kind of result: odd"),
     ],
 )
 def test_what_is_stored_must_fit_the_rules(suite, name, old, new, says):

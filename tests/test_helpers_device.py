@@ -70,6 +70,7 @@ def test_pick_needs_both_sizes_and_follows_the_device(monkeypatch):
         helpers.pick(gpu=4096, cpu=256)
 
 
+@pytest.mark.long
 def test_the_command_lines_print_their_own_lines_only():
     command = [sys.executable, "-m", "helpers.press.notebook", "--check", os.devnull + "-none"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,8 +1,11 @@
 """The settings under which nbval compares notebooks are strict where they should be."""
 
+import copy
+import re
 import subprocess
 import sys
 
+import pytest
 import samples
 
 from helpers.press import execute, notebook
@@ -16,6 +19,7 @@ for step in helpers.progress(range(3), "Steps"):
 helpers.headline("sample.one", 2, "ratio")"""
 
 
+@pytest.mark.long
 def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_path):
     good = tmp_path / "good.ipynb"
     book = samples.chapter()
@@ -31,13 +35,11 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
         env=execute.environment(),
     )
 
-    def variant(name, change):
-        book = notebook.read(good)
-        change(book.cells[4].outputs)
-        notebook.write(book, tmp_path / f"{name}.ipynb")
-
     def find(outputs, mime):
         return next(out["data"] for out in outputs if mime in out.get("data", {}))
+
+    def nothing(outputs):
+        pass
 
     def picture(outputs):
         find(outputs, "image/png")["image/png"] = "AAAA"
@@ -52,23 +54,26 @@ def test_texts_tables_and_alternatives_are_compared_and_pictures_are_not(tmp_pat
     def text(outputs):
         outputs[0].text = outputs[0].text.replace("42", "43")
 
-    for change in (picture, alternative, table, text):
-        variant(change.__name__, change)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "-rf",
-        "-p",
-        "no:cacheprovider",
-        ".",
-    ]
+    # The same cell again and again, each time with another change.
+    book = notebook.read(good)
+    number = book.cells.index(samples.cell_with(book, FIGURE))
+    changes = [nothing, picture, alternative, table, text]
+    cells = [copy.deepcopy(book.cells[number]) for _ in changes]
+    for cell, change in zip(cells, changes, strict=True):
+        cell.id = change.__name__
+        before = copy.deepcopy(cell.outputs)
+        change(cell.outputs)
+        assert (cell.outputs != before) is (change is not nothing)
+    book.cells[number : number + 1] = cells
+    notebook.write(book, good)
+    command = [sys.executable, "-m", "pytest", "-v", "--nbval", "-p", "no:cacheprovider", "."]
     done = subprocess.run(
         command, cwd=tmp_path, env=execute.environment(), capture_output=True, text=True
     )
-    failed = {
-        line.split()[1].split("::")[0] for line in done.stdout.splitlines() if "FAILED" in line
-    }
-    assert failed == {"alternative.ipynb", "table.ipynb", "text.ipynb"}, done.stdout[-3000:]
+    outcomes = re.findall(r"::Cell (\d+) (PASSED|FAILED)", done.stdout)
+    first = sum(cell.cell_type == "code" for cell in book.cells[:number])
+    found = {int(cell) - first: outcome for cell, outcome in outcomes}
+    assert len(found) == len(notebook.code_cells(book)), done.stdout[-3000:]
+    failed = {change.__name__ for n, change in enumerate(changes) if found[n] == "FAILED"}
+    assert failed == {"alternative", "table", "text"}, done.stdout[-3000:]
+    assert [outcome for _, outcome in outcomes].count("FAILED") == len(failed)

@@ -6,11 +6,14 @@ What tensor cores do to a long sum was measured on an H200; the stand-in must sh
 import numpy as np
 import nvrtc
 import pytest
+from marks import long_but
 
 import helpers  # noqa: F401  (serves cupy where there is none)
 
 import cupy as cp  # isort: skip
-from helpers.chapters import matmul_fast as chapter
+from helpers.press import export
+
+chapter = export.load("matmul_fast")
 
 # (M, K, N): smaller than a tile, one more and one less than a tile, no multiple of 4 or 16, thin.
 SHAPES = [
@@ -22,6 +25,12 @@ SHAPES = [
     (132, 36, 20),
     (257, 3, 9),
     (5, 70, 131),
+]
+SPLIT = "three, short sums"  # the longest kernel, and the fastest
+# The first have edges in both directions and rows of whole 16 bytes or not.
+FEW_AND_MORE = [
+    pytest.param(SHAPES[1:2] + SHAPES[5:6], id="few"),
+    pytest.param(SHAPES, id="all", marks=pytest.mark.long),
 ]
 # Of the whole product, as measured on an H200 at n = 4096: 3e-4 and 7.8e-4 for one product.
 LIMITS = {"one float16 product": 4e-4, "TF32, one product": 1e-3, "three, one sum": 1e-6}
@@ -54,9 +63,10 @@ def error(C, A, B):
     return float(np.linalg.norm((C - right).astype("f8")) / np.linalg.norm(right.astype("f8")))
 
 
-@pytest.mark.parametrize("name", chapter.rungs)
-def test_every_rung_at_every_shape(name):
-    for M, K, N in SHAPES:
+@pytest.mark.parametrize("shapes", FEW_AND_MORE)
+@pytest.mark.parametrize("name", long_but(["turned", "float64, ahead", SPLIT], chapter.rungs))
+def test_every_rung_at_every_shape(name, shapes):
+    for M, K, N in shapes:
         A, B = draw(name, M, K, N)
         C = cp.full((M, N), np.nan, A.dtype)
         assert chapter.product(name, cp.asarray(A), cp.asarray(B), C) is C
@@ -78,7 +88,7 @@ def test_the_judge_meets_every_form_of_a_kernel(name, monkeypatch):
     assert forms >= {(False, wide), (True, wide), (True, 1)}
 
 
-@pytest.mark.parametrize("name", chapter.rungs)
+@pytest.mark.parametrize("name", long_but(["turned", "float64, ahead", SPLIT], chapter.rungs))
 def test_strided_and_misaligned_arguments(name):
     A, B = draw(name, 68, 36, 44)
     turned = cp.asarray(np.ascontiguousarray(A.T)).T
@@ -139,12 +149,15 @@ def test_float32_rungs_add_in_order():
 
 @pytest.mark.parametrize(
     "name, low, high",  # measured on an H200: 8.1e-5 and 7.3e-7 for TF32, 1.9e-7 for float16
-    [
-        ("TF32, three, one sum", 4e-5, 1.6e-4),
-        ("TF32, short sums", 5e-7, 9e-7),
-        ("three, one sum", 1e-5, 1.6e-4),
-        ("three, short sums", 1e-7, 3e-7),
-    ],
+    long_but(
+        [("three, short sums", 1e-7, 3e-7)],
+        [
+            ("TF32, three, one sum", 4e-5, 1.6e-4),
+            ("TF32, short sums", 5e-7, 9e-7),
+            ("three, one sum", 1e-5, 1.6e-4),
+            ("three, short sums", 1e-7, 3e-7),
+        ],
+    ),
 )
 def test_long_sums_of_tensor_cores_drift(name, low, high):
     """Uniform numbers in [0, 1), K = 4096, as on the GPU: the error is a bias."""
@@ -228,7 +241,7 @@ def test_tiles_that_threads_cannot_share_are_refused():
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", chapter.rungs)
+@pytest.mark.parametrize("name", long_but([SPLIT], chapter.rungs))
 def test_no_registers_go_to_memory(name):
     """For matrices that fill their tiles, those that end inside, and those without 16 bytes."""
     import cubins
@@ -241,7 +254,9 @@ def test_no_registers_go_to_memory(name):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", ["registers ahead", "snake", "snake, small", "turned"])
+@pytest.mark.parametrize(
+    "name", long_but([], ["registers ahead", "snake", "snake, small", "turned"])
+)
 def test_the_tiles_of_older_gpus(name):
     """What the chapter chooses below compute capability 8.0; 64 KB of shared memory are there."""
     import cubins
@@ -258,6 +273,7 @@ def test_the_tiles_of_older_gpus(name):
         assert oldest.architecture == 75 and not oldest.problems()
 
 
+@pytest.mark.long
 @needs_nvrtc
 @pytest.mark.parametrize("mma", ["mma_f64_small", "mma_f16_small"])
 def test_the_smaller_tensor_instructions_compile(mma):

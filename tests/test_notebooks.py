@@ -1,8 +1,10 @@
 """Every chapter is in canonical form, recorded on a real GPU, and unchanged since."""
 
+import contextlib
+
 import pytest
 
-from helpers.press import export, notebook, record, results
+from helpers.press import export, notebook, record, results, used
 
 CHAPTERS = notebook.paths()
 
@@ -17,7 +19,10 @@ def test_form(path):
 
 
 def test_the_recording_is_fresh(path):
-    assert record.state(notebook.read(path)) == "fresh"
+    """But where it waits, and says for what; its outputs are those of a recording all the same."""
+    book, why = notebook.read(path), record.waits(path)
+    assert (record.state(book) == "fresh") is (why is None), record.state(book)
+    assert book.metadata.receipt.outputs_sha256 == used.outputs_sha256(book)
 
 
 def test_the_receipt_is_complete(path):
@@ -29,26 +34,35 @@ def test_the_receipt_is_complete(path):
     for when in ("before", "after"):
         assert 0 < receipt["host_us"][when]["low"] <= receipt["host_us"][when]["high"]
     assert receipt["disturbed"] in (True, False)
+    assert receipt["modules"] and receipt["libraries"] and receipt["host"]
+    assert set(receipt["switches"]) == {"in the code", "at the end"}
+
+
+@contextlib.contextmanager
+def changed(where, key, more):
+    """Inside the block `where[key]` has something more at its end."""
+    before = where[key]
+    where[key] = before + more
+    yield
+    where[key] = before
 
 
 def test_changes_would_be_noticed(path):
     """One character of a code cell, of a solution, of a stored output: each makes it stale."""
-    original = notebook.read(path)
-    assert record.state(original) == "fresh"
-    for number, cell in enumerate(original.cells):
-        if cell.cell_type != "code" or notebook.is_setup(cell):
+    book = notebook.read(path)
+    book.metadata.receipt.update(record.seal(book))  # as if just recorded
+    assert record.state(book) == "fresh"
+    for cell in notebook.code_cells(book):
+        if notebook.is_setup(cell):
             continue
-        changed = notebook.read(path)
-        changed.cells[number].source += " "
-        assert record.state(changed).startswith("stale: the code")
+        with changed(cell, "source", " "):
+            assert record.state(book).startswith("stale: the code")
         if cell.outputs:
-            changed = notebook.read(path)
-            output = changed.cells[number].outputs[0]
-            if "text" in output:
-                output.text += "."
-            else:
-                output.data["text/plain"] += "."
-            assert record.state(changed).startswith("stale: the stored outputs")
+            output = cell.outputs[0]
+            where = (output, "text") if "text" in output else (output.data, "text/plain")
+            with changed(*where, "."):
+                assert record.state(book).startswith("stale: the stored outputs")
+    assert record.state(book) == "fresh"
 
 
 def test_headlines_are_stored_once_each_and_dated():

@@ -16,6 +16,7 @@ import pytest
 
 from helpers.press import notebook
 
+pytestmark = pytest.mark.long
 CARD = "sms=10,memory=2GiB,shared=64KiB,l2=4MiB,capability=7.5"
 GAMES = "sms=10,memory=8GiB,shared=99KiB,l2=32MiB,capability=8.9"
 MEMORY = re.compile(r"memGetInfo|mem_info|sharedMemPerBlock|MaxSharedMemory")

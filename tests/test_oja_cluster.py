@@ -4,18 +4,20 @@ import nvrtc
 import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
-from helpers.chapters.oja_on_chip import cluster_source
+from helpers.press import export
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
 )
 HOPPER = ("-arch=sm_90",)
+cluster_source = export.load("oja_on_chip").cluster_source
 
 
 def test_the_cluster_kernel_compiles():
     nvrtc.check(cluster_source(33), HOPPER, "one_cluster")
 
 
+@pytest.mark.long
 def test_an_older_gpu_is_refused():
     """So the comment in the source says truly what it needs."""
     import cupy as cp

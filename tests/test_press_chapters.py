@@ -10,7 +10,7 @@ import pytest
 import samples
 
 from helpers import report, standin
-from helpers.press import export, notebook, pages, publish, results
+from helpers.press import evidence, export, notebook, pages, publish, results
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -107,10 +107,18 @@ def test_receipt_names_everything(capsys):
     assert names == ["Device", "Driver", "CUDA", "NVRTC", "CuPy", "NumPy", "Python", "Date"]
 
 
+def use(path, line):
+    """Give the chapter at `path` a cell with the line of code."""
+    book = notebook.read(path)
+    book.cells.insert(5, nbformat.v4.new_code_cell(line))
+    notebook.write(book, path)
+
+
 def test_export_writes_checks_and_removes(path, tmp_path):
     folder = tmp_path / "chapters"
     folder.mkdir()
     (folder / "gone.py").write_text("old")
+    use(path, "from helpers.chapters.sample import twice")
     assert export.differences(folder, [path]) == ["gone.py", "sample.py"]
     assert export.write(folder, [path]) == ["gone.py", "sample.py"]
     text = (folder / "sample.py").read_text()
@@ -121,6 +129,35 @@ def test_export_writes_checks_and_removes(path, tmp_path):
     assert export.differences(folder, [path]) == []
     (folder / "sample.py").write_text(text.replace("2 * x", "3 * x"))
     assert export.differences(folder, [path]) == ["sample.py"]
+
+
+def test_what_nothing_imports_is_not_exported(path, tmp_path, monkeypatch):
+    assert list(export.modules([path])) == ["sample.py"] and export.imported([path]) == {}
+    assert export.differences(tmp_path, [path]) == []
+    program = tmp_path / "programs" / "first" / "__main__.py"
+    program.parent.mkdir(parents=True)
+    program.write_text("def f():\n    from helpers.chapters import sample")
+    monkeypatch.setattr(export, "PROGRAMS", tmp_path / "programs")
+    assert list(export.imported([path])) == ["sample.py"]
+
+
+def test_what_only_an_export_imports_is_exported_with_it(path, tmp_path):
+    second, third = path.with_name("98_second.ipynb"), path.with_name("97_third.ipynb")
+    for other in (second, third):
+        other.write_bytes(path.read_bytes())
+    use(third, "import helpers.chapters.second")
+    assert set(export.imported([path, second, third])) == {"second.py"}
+    book = notebook.read(second)
+    samples.cell_with(book, "def twice").source += "\n\n\nfrom helpers.chapters import sample"
+    notebook.write(book, second)
+    assert set(export.imported([path, second, third])) == {"second.py", "sample.py"}
+
+
+def test_any_chapters_export_can_be_loaded(path, monkeypatch):
+    monkeypatch.setattr(notebook, "NOTEBOOKS", path.parent)
+    assert export.load("sample").twice(4) == 8
+    with pytest.raises(ValueError, match="no chapter nothing has cells"):
+        export.load("nothing")
 
 
 def test_export_refuses_what_is_not_python(path):
@@ -203,6 +240,7 @@ def test_pages(path, tmp_path, monkeypatch):
         assert f"- **{name}**: {what}." in fragment
 
 
+@pytest.mark.long
 def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
     files = {
         "cupy_tests/math_tests/test_a.py": {"passed": 5, "differs: a sign": 2},
@@ -213,10 +251,9 @@ def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
             "skipped by CuPy": 8,
         },
     }
-    stored = {"cupy": "1.2", "numpy": "3.4", "date": "2026-11-20", "files": files}
-    path = tmp_path / "results.json"
-    path.write_text(json.dumps(stored))
-    monkeypatch.setattr(pages, "CONFORMANCE", path)
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path / "evidence")
+    made = {"on": {"cupy": "1.2", "numpy": "3.4"}, "date": "2026-11-20"}
+    evidence.store("conformance", {"files": files}, made)
     (page,) = (file for file in pages.write(tmp_path, []) if file.stem == "conformance")
     text = page.read_text()
     assert "CuPy 1.2's own tests, run with NumPy 3.4 on 2026-11-20." in text
@@ -227,19 +264,50 @@ def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
     assert "**Differ**: x (4); a sign (3)." in text and "**Not run**: a | b (1)." in text
 
 
+@pytest.mark.long
 def test_the_page_of_random_programs(tmp_path, monkeypatch):
-    stored = {"date": "2026-11-20", "version": "1", "numpy": "3.4", "cases": 12345, "seconds": 6789}
-    stored |= {"by kind": {"fuse": 12000, "outside an array": 345}, "failures": 2}
-    monkeypatch.setattr(pages, "FUZZ", tmp_path / "result.json")
+    stored = {"cases": 12345, "seconds": 6789, "failures": 2}
+    stored |= {"by kind": {"fuse": 12000, "outside an array": 345}}
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path / "evidence")
     (page,) = (file for file in pages.write(tmp_path, []) if file.stem == "fuzz")
     assert "No long run is stored" in page.read_text()
-    pages.FUZZ.write_text(json.dumps(stored))
+    evidence.store("fuzz", stored, {"on": {"numpy": "3.4"}, "date": "2026-11-20"})
     pages.write(tmp_path, [])
     text = page.read_text()
     assert "12,345 random programs, run on 2026-11-20 in 6,789 s with NumPy 3.4: 2 had" in text
     for row in ("| Kind | Programs |", "| fuse | 12,000 |", "| outside an array | 345 |"):
         assert row in text
     assert "| together | 12,345 |" in text
+
+
+def test_the_status_page_tells_what_ran(path, tmp_path, monkeypatch):
+    book = notebook.read(path)
+    more = {"modules": {"helpers/timing.py": "1f", "helpers/chapters/cnn_mnist.py": "2e"}}
+    more["libraries"] = {"torch": "2.11.0", "cuDNN": "unknown"}
+    more["host"] = {"cpu": "A CPU", "cores": 12, "blas": "openblas 1.2"}
+    more["switches"] = {"in the code": ["--use_fast_math"], "at the end": {"CUPY_TF32": "1"}}
+    book.metadata.receipt |= more
+    notebook.write(book, path)
+    monkeypatch.setattr(pages.record, "waits", lambda path: "two GPUs | in one machine")
+    text = pages.write(tmp_path, [path])[2].read_text(encoding="utf-8")
+    row = "| `chapters/cnn_mnist.py`, `timing.py` | cuDNN unknown, torch 2.11.0 | A CPU, 12 cores, "
+    assert f"{row}openblas 1.2 | `--use_fast_math`; at the end: CUPY_TF32 1 |" in text
+    assert "waits for two GPUs \\| in one machine |" in text
+    book.metadata.receipt |= {"host": "unknown", "switches": {"in the code": [], "at the end": {}}}
+    notebook.write(book, path)
+    text = pages.write(tmp_path, [path])[2].read_text(encoding="utf-8")
+    assert "torch 2.11.0 | unknown | – |" in text
+
+
+def test_the_status_page_has_the_evidence(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path / "evidence")
+    monkeypatch.setattr(evidence, "ELSEWHERE", {})
+    made = evidence.receipt("python a.py", {"gpu": "G", "ncu": "1.2"}, ["_toc.yml"])
+    evidence.store("one", {}, made)
+    evidence.store("two", {}, made | {"about": {"_*.yml": "another"}})
+    text = pages.write(tmp_path, [path])[2].read_text(encoding="utf-8")
+    assert f"| one | fresh | `python a.py` | gpu G, ncu 1.2 | {made['date']} |" in text
+    assert "| two | stale: since" in text and r"changed: _\*.yml | `python a.py`" in text
 
 
 def test_the_status_page_names_a_disturbed_host(path, tmp_path):
@@ -260,6 +328,7 @@ def test_pages_without_chapters(tmp_path, monkeypatch):
     assert len(written) == 8 and all(written)
 
 
+@pytest.mark.long
 def test_unchanged_pages_keep_their_time(path, tmp_path):
     (first, *_) = pages.write(tmp_path, [path])
     os.utime(first, (1, 1))

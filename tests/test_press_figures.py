@@ -63,7 +63,13 @@ def test_ceilings_that_are_gone_or_of_two_machines_are_an_error(recorded):
     with pytest.raises(ValueError, match="recorded on Another GPU, but 10_matmul_kernel on"):
         figures.ceilings()
     change(path, lambda text: text.replace("copy: ", "copied: "))
-    with pytest.raises(ValueError, match="30_elementwise_kernel stores no output like"):
+    with pytest.raises(ValueError, match="30_elementwise_kernel stores no line of a copy"):
+        figures.ceilings()
+
+
+def test_a_product_that_is_gone_is_an_error(recorded):
+    change(recorded / "10_matmul_kernel.ipynb", lambda text: text.replace("cuBLAS, float64", "x"))
+    with pytest.raises(ValueError, match="10_matmul_kernel has no row of cuBLAS, float64"):
         figures.ceilings()
 
 

@@ -95,6 +95,11 @@ ERROR = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceba
         (edit("print(twice(21))", "on_h200 = True"), "code names a device, h200"),
         (edit("print(twice(21))", "# as fast as a T4"), "code names a device, T4"),
         (edit("print(twice(21))", "name == 'RTX 4090'"), "code names a device, RTX"),
+        (
+            edit("print(twice(21))", "class A:\n    pass\nclass A(A):\n    pass"),
+            "their own base: ['",
+        ),
+        (edit("print(twice(21))", "if 1:\n    class A(B, A, m=C): 1"), "their own base: ['"),
         (hide_definition, "uses hidden_number, which only the hidden cell"),
         (edit("def twice", "# @title Solution 99.9\ndef twice"), "without the tag `solution`"),
         (store(PNG), "a figure without a text alternative"),
@@ -120,6 +125,16 @@ def test_quoted_claims_and_plain_numbers_are_no_typed_speed_ups(tmp_path, text):
     book = samples.chapter()
     prose(text)(book)
     assert notebook.problems(write(book, tmp_path)) == []
+
+
+def test_the_list_of_classes_that_are_their_own_base_only_shrinks(tmp_path, monkeypatch):
+    book = samples.chapter()
+    edit("print(twice(21))", "class A(A):\n    pass\nclass B(b.B, A):\n    pass")(book)
+    path = write(book, tmp_path)
+    for allowed in (0, 1, 2):
+        monkeypatch.setitem(notebook.OWN_BASES, "99_sample", allowed)
+        found = [f"OWN_BASES has {allowed}" in problem for problem in notebook.problems(path)]
+        assert found == ([] if allowed == 1 else [True])
 
 
 def test_prose_and_short_variables_may_look_like_devices(tmp_path):

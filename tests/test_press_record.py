@@ -1,5 +1,6 @@
 """Recording refuses the stand-in and stores a receipt which any change breaks."""
 
+import importlib.metadata
 import os
 import stat
 import subprocess
@@ -79,7 +80,80 @@ def test_a_recording_is_canonical_and_fresh(recorded):
     assert receipt.sanitizer.verdict == "0 errors" and receipt.duration_seconds > 0
     after = QUIET | {"median": 25.0, "high": 25.5}
     assert receipt.host_us == {"before": QUIET, "after": after} and receipt.disturbed is True
+    assert receipt.modules == {} and receipt.libraries == {}  # beside CuPy and NumPy
+    assert receipt.host.cores >= 1 and receipt.host.cpu and receipt.host.blas
+    assert receipt.switches["in the code"] == []
+    assert not any("surroundings" in cell.source for cell in book.cells)
     assert record.main(["--check", str(recorded)]) == 0
+
+
+@pytest.mark.long
+def test_the_kernel_of_the_recording_tells_what_it_stands_on(path, on_a_gpu, monkeypatch):
+    """Its own libraries and variables, and not those of the process that starts it."""
+    monkeypatch.setattr(execute.host, "measure", lambda: QUIET)
+    book = notebook.read(path)
+    samples.cell_with(book, "print(twice").source = (
+        "import os"
+        "\nimport matplotlib"
+        "\nos.environ['NVIDIA_TF32_OVERRIDE'] = '0'"
+        "\noptions = ('--use_fast_math',)"
+        "\nhelpers.astronaut()"
+        "\nhelpers.measure(lambda: 1, where='cpu')"
+        "\nfrom helpers.chapters.autograd import Variable"
+    )
+    notebook.write(notebook.canonical(book), path)
+    receipt = record.record(path, memcheck=False)
+    assert set(receipt.modules) == {
+        "helpers/timing.py",
+        "helpers/chapters/autograd.py",
+        "helpers/chapters/cnn_mnist.py",
+    }
+    assert {"matplotlib", "scikit-image"} <= set(receipt.libraries)
+    assert receipt.libraries.matplotlib == importlib.metadata.version("matplotlib")
+    assert receipt.switches["in the code"] == ["--use_fast_math"]
+    assert receipt.switches["at the end"].NVIDIA_TF32_OVERRIDE == "0"
+    assert record.state(notebook.read(path)) == "fresh"
+
+
+@pytest.mark.long
+def test_a_module_that_cannot_be_seen_is_refused(path, on_a_gpu, monkeypatch, tmp_path):
+    """A receipt would go on being fresh when it changes."""
+    monkeypatch.setattr(execute.host, "measure", lambda: QUIET)
+    monkeypatch.setattr(execute, "FAILED", tmp_path / "failed")
+    book = notebook.read(path)
+    cell = samples.cell_with(book, "print(twice")
+    cell.source = "import importlib\nimportlib.import_module('helpers.' + 'chapters.oja_reservoir')"
+    notebook.write(book, path)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="imported helpers/chapters/oja_reservoir.py, and the"):
+        record.record(path, memcheck=False)
+    assert path.read_bytes() == before
+
+
+def test_a_chapter_that_waits_is_left_out_but_where_it_is_named(recorded, monkeypatch, capsys):
+    book = notebook.read(recorded)
+    one_character_of_the_code(book)
+    notebook.write(book, recorded)
+    monkeypatch.setattr(record, "waits", lambda path: "two GPUs")
+    assert record.main(["--check", str(recorded)]) == 0
+    assert "was recorded; waits for two GPUs\n" in capsys.readouterr().out
+    asked = []
+
+    def fake(path, **options):
+        asked.append(path)
+        raise RuntimeError("a cell failed")
+
+    monkeypatch.setattr(record, "record", fake)
+    monkeypatch.setattr(execute, "refusal", lambda: None)
+    monkeypatch.setattr(notebook, "NOTEBOOKS", recorded.parent)
+    assert record.main([]) == 0 and asked == []
+    assert "left out, it waits for two GPUs" in capsys.readouterr().out
+    assert record.main([str(recorded)]) == 1 and asked == [recorded]
+
+
+def test_a_chapter_that_is_fresh_may_not_wait(recorded, monkeypatch):
+    monkeypatch.setattr(record, "waits", lambda path: "two GPUs")
+    assert record.main(["--check", str(recorded)]) == 1
 
 
 def one_character_of_the_code(book):
@@ -160,6 +234,7 @@ def sanitizer(folder, monkeypatch, body):
 RUN = 'while [ "$1" != --run-only ]; do last=$1; shift; done; '
 
 
+@pytest.mark.long
 def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
     body = f'{RUN} {sys.executable} -m helpers.press.record --run-only "$2" || exit\n'
     body += 'echo "sizes $HELPERS_SIZES"; echo "========= ERROR SUMMARY: 0 errors"'
@@ -170,6 +245,7 @@ def test_the_sanitizers_verdict(path, tmp_path, monkeypatch):
     assert not list((tmp_path / "failed").iterdir())
 
 
+@pytest.mark.long
 def test_the_cell_that_fails_in_a_memory_check_is_told(path, tmp_path, monkeypatch):
     """Whatever is said before it, and after it by the tool."""
     book = notebook.read(path)
@@ -193,6 +269,7 @@ def test_the_cell_that_fails_in_a_memory_check_is_told(path, tmp_path, monkeypat
     assert said.endswith(f"all of it: {log}") and log.read_text().count("a long story") > 1999
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body, says",
     [
@@ -239,6 +316,7 @@ def test_memory_can_be_checked_after_the_recording(recorded, tmp_path, monkeypat
     assert "this is stale: the code is not" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     def status():
         command = [sys.executable, "-m", "helpers.press.record", "--run-only", str(path)]
@@ -254,6 +332,7 @@ def test_run_only_leaves_hidden_cells_out_and_reports_failures(path):
     assert status() == record.CELL_FAILED
 
 
+@pytest.mark.long
 def test_run_only_gives_these_helpers_to_what_the_cells_start(path):
     """Also where PYTHONPATH is relative: the chapter runs in its own folder."""
     book = notebook.read(path)

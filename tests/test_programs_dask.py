@@ -39,6 +39,7 @@ def two_workers():
         pytest.skip("2 GPUs are needed")
 
 
+@pytest.mark.long
 def test_two_workers_with_cupys_chunks_find_what_one_process_finds(two_workers):
     with none_left():
         found = dask_series.by_dask(2, 7 * 1001, 5, 1001, "cupy")
@@ -46,6 +47,7 @@ def test_two_workers_with_cupys_chunks_find_what_one_process_finds(two_workers):
     assert len(found["peaks"]) == 2 and found["seconds"] > 0
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_in_mid_run_is_replaced(two_workers, monkeypatch):
     asked = []
     compute = Client.compute
@@ -62,6 +64,7 @@ def test_a_worker_that_is_killed_in_mid_run_is_replaced(two_workers, monkeypatch
     agree(found, whole(500_000, 20))
 
 
+@pytest.mark.long
 def test_a_time_limit(two_workers):
     with none_left(), pytest.raises(TimeoutError):
         dask_series.by_dask(2, 200_000, 20, 1_000, seconds=0.2)
@@ -96,6 +99,7 @@ def test_no_workers_at_all():
         dask_series.by_dask(0, 100, 3, 10)
 
 
+@pytest.mark.long
 def test_no_worker_ever_holds_the_series_and_it_starts_from_a_shell(two_workers, tmp_path):
     n_steps, n_series, file = 400_000, 40, tmp_path / "out.npz"
     command = [sys.executable, "-m", dask_series.__name__, "--workers", "2", "--chunk", "5000"]

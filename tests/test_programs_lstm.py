@@ -52,8 +52,14 @@ def whole():
     [
         (3, False, [], "NCCL"),
         (2, True, ["--way", "mpi+nccl"], "NCCL"),
-        (4, True, ["--way", "mpi", "--gpu-aware", "no"], "MPI, by way of the host"),
-        (2, True, ["--way", "mpi", "--gpu-aware", "yes"], "MPI, GPU-aware"),
+        pytest.param(
+            *(4, True, ["--way", "mpi", "--gpu-aware", "no"], "MPI, by way of the host"),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            *(2, True, ["--way", "mpi", "--gpu-aware", "yes"], "MPI, GPU-aware"),
+            marks=pytest.mark.long,
+        ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )

@@ -30,6 +30,7 @@ TEXT |= {".toml", ".txt", ".yml", ".yaml", ""}
 
 CITED = {  # other people's projects
     "cupy/cupy",
+    "googlecolab/backend-info",
     "0Akise/edla-rs",
     "KazuhisaFujita/EDLA",
     "pocokhc/ErrorDiffusionMethod",
@@ -114,7 +115,7 @@ def test_drawings_match_their_sources():
         assert stored == road.draw(name), "run python book/figures/road.py"
 
 
-@pytest.mark.parametrize("target", ["book", "test", "lab", "record", "clean"])
+@pytest.mark.parametrize("target", ["book", "test", "test-all", "check", "lab", "record", "clean"])
 def test_make_knows_its_targets(target):
     run = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

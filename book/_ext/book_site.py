@@ -12,7 +12,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -109,11 +108,10 @@ def stamp_downloads(app, exception):
             "a site with an address is built from a git checkout, because its notebooks fetch the "
             f"helpers of one commit: {commit.stderr.strip()}"
         )
-    command = [sys.executable, "-m", "helpers.press.publish", "--repository", address]
-    command += ["--revision", commit.stdout.strip(), "--output", str(Path(app.outdir, "_sources"))]
-    made = subprocess.run(command, cwd=app.srcdir, capture_output=True, text=True)
-    if made.returncode:
-        raise ExtensionError(made.stderr.strip())
+    from helpers.press import publish
+
+    archive = publish.archive(address, commit.stdout.strip())
+    publish.publish(archive, Path(app.outdir, "_sources"))
 
 
 def setup(app):

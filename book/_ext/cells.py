@@ -100,7 +100,7 @@ def name_stored_runs(app, doctree):
     first = True
     for cell in code_cells(doctree):
         output = part(cell, "output")
-        if output and re.search(r"^Exercise \S+: not done yet", output.astext(), re.M):
+        if output and re.search(r"^Exercise \S+: (?:not done yet|wrong)", output.astext(), re.M):
             said = FIRST_RUN if first else "The stored run, with nothing written yet:"
             output.insert(0, nodes.paragraph("", said, classes=["stored-run"]))
             first = False

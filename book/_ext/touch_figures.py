@@ -6,8 +6,6 @@ book/_static/figures/NAME.js is its script.
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -23,13 +21,14 @@ def figures(doctree):
     return [name for raw in raws for name in PLACE.findall(raw.astext())]
 
 
-def ceilings(app):
-    """Return the recorded GPUs' ceilings as JSON; ExtensionError where they cannot be read."""
-    command = [sys.executable, "-m", "helpers.press.figures", "--ceilings"]
-    made = subprocess.run(command, cwd=app.srcdir, capture_output=True, text=True)
-    if made.returncode:
-        raise ExtensionError(made.stderr.strip())
-    return json.loads(made.stdout.splitlines()[-1])
+def ceilings():
+    """Return the recorded GPUs' ceilings; ExtensionError where they cannot be read."""
+    from helpers.press import figures
+
+    try:
+        return figures.ceilings()
+    except ValueError as error:
+        raise ExtensionError(str(error)) from error
 
 
 def add_scripts(app, pagename, templatename, context, doctree):
@@ -41,7 +40,7 @@ def add_scripts(app, pagename, templatename, context, doctree):
         return
     app.add_css_file("figures/touch.css")
     if NEEDS_CEILINGS in names:
-        app.add_js_file(None, body=f"window.touchCeilings = {json.dumps(ceilings(app))};")
+        app.add_js_file(None, body=f"window.touchCeilings = {json.dumps(ceilings())};")
     # Deferred scripts run in their order, the common one before the figures'.
     for name in ["touch", *dict.fromkeys(names)]:
         if not Path(app.srcdir, "book", "_static", "figures", f"{name}.js").exists():

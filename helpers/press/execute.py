@@ -4,8 +4,10 @@ import os
 import re
 import time
 
+import nbformat
+
 from helpers import device
-from helpers.press import asserts, host, notebook
+from helpers.press import asserts, host, notebook, surroundings, used
 
 CELL_SECONDS = 900
 FAILED = notebook.BOOK / "_build" / "failed"  # what came out of runs that failed
@@ -23,11 +25,12 @@ def refusal():
 def run(path, *, recording=False, all_asserts=False):
     """Run the notebook at `path` in a fresh kernel; the file stays as it is.
 
-    Return the notebook with its new outputs, and a dictionary of `seconds` (what it took) and
-    `host_us` and `disturbed` (the host before and after). `recording` sets the switch under which
-    hidden cells hold claims about speed to account; with `all_asserts` the run goes on after a
-    failed one, so that all of them are seen. RuntimeError when a cell or an assert fails; it names
-    the file that keeps what came out.
+    Return the notebook with its new outputs, and a dictionary of `seconds` (what it took),
+    `host_us` and `disturbed` (the host before and after) and `surroundings` (what the kernel says
+    of itself after the last cell). `recording` sets the switch under which hidden cells hold claims
+    about speed to account; with `all_asserts` the run goes on after a failed one, so that all of
+    them are seen. RuntimeError when a cell or an assert fails; it names the file that keeps what
+    came out.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -36,6 +39,10 @@ def run(path, *, recording=False, all_asserts=False):
     for cell in notebook.code_cells(book):
         cell.outputs = []
     sources = asserts.instrument(book) if all_asserts else None
+    imported = sorted(used.libraries(book))
+    ask = f"from helpers.press import surroundings\nsurroundings.tell({imported!r})"
+    last = nbformat.v4.new_code_cell(ask)
+    book.cells.append(last)
     client = NotebookClient(
         book,
         kernel_name="python3",
@@ -49,6 +56,7 @@ def run(path, *, recording=False, all_asserts=False):
     except CellExecutionError as error:
         problems.append(f"a cell failed\n{plain(str(error))}")
     seconds, after = time.perf_counter() - start, host.measure()
+    book.cells.remove(last)
     if all_asserts:
         problems += [plain(problem) for problem in asserts.failures(book)]
         asserts.restore(book, sources)
@@ -59,7 +67,16 @@ def run(path, *, recording=False, all_asserts=False):
         "seconds": round(seconds, 1),
         "host_us": {"before": before, "after": after},
         "disturbed": host.disturbed(before, after),
+        "surroundings": _told(last),
     }
+
+
+def _told(cell):
+    """Return what `surroundings.tell` displayed in the last cell of a run."""
+    (data,) = (
+        output.data for output in cell.outputs if surroundings.MIME in output.get("data", {})
+    )
+    return data[surroundings.MIME]
 
 
 def keep(book, path):

@@ -1,4 +1,7 @@
-"""Write each chapter's cells tagged `export` to helpers/chapters/, for chapters that build on it.
+"""Write chapters' cells tagged `export` to helpers/chapters/, for chapters that build on them.
+
+Only what a chapter, a program or another such module imports is written; `load` makes any of them,
+for tests.
 
 python -m helpers.press.export            write helpers/chapters/*.py
 python -m helpers.press.export --check    say which differ from the notebooks; status 1 if any
@@ -6,12 +9,15 @@ python -m helpers.press.export --check    say which differ from the notebooks; s
 
 import argparse
 import ast
+import functools
 import sys
+import types
 from pathlib import Path
 
-from helpers.press import notebook
+from helpers.press import notebook, used
 
 FOLDER = notebook.BOOK / "helpers" / "chapters"
+PROGRAMS = notebook.BOOK / "helpers" / "programs"
 COMMAND = "`python -m helpers.press.export`"
 HEADER = '''\
 """Generated from notebooks/{name} by {command}: do not edit."""
@@ -38,9 +44,38 @@ def modules(notebooks=()):
     return found
 
 
+@functools.cache
+def load(name):
+    """Return the module that the chapter `name`, "matmul_fast" say, would export; no file is made.
+
+    ValueError when no chapter has that name, or it has no cells to export.
+    """
+    source = modules(notebook.NOTEBOOKS.glob(f"*_{name}.ipynb")).get(f"{name}.py")
+    if source is None:
+        raise ValueError(f"no chapter {name} has cells tagged `export`")
+    module = types.ModuleType(f"exported_{name}")
+    exec(compile(source, f"{name}, exported", "exec"), module.__dict__)
+    return module
+
+
+def imported(notebooks=()):
+    """Return those of `modules` that a chapter, a program or another one of them imports."""
+    sources, found = modules(notebooks), {}
+    open_ = [path.read_text(encoding="utf-8") for path in PROGRAMS.rglob("*.py")]
+    for path in notebook.paths(notebooks):
+        open_ += used.cells(notebook.read(path))
+    while open_:
+        for name in used.names(open_.pop()):
+            file = name.removeprefix("helpers.chapters.").partition(".")[0] + ".py"
+            if name.startswith("helpers.chapters.") and file in sources and file not in found:
+                found[file] = sources[file]
+                open_.append(sources[file])
+    return found
+
+
 def differences(folder=FOLDER, notebooks=()):
     """Return the names of files in `folder` that are missing, superfluous or not as exported."""
-    wanted = modules(notebooks)
+    wanted = imported(notebooks)
     present = {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.py")}
     present.pop("__init__.py", None)
     return sorted(name for name in wanted | present if wanted.get(name) != present.get(name))
@@ -48,7 +83,7 @@ def differences(folder=FOLDER, notebooks=()):
 
 def write(folder=FOLDER, notebooks=()):
     """Bring the files in `folder` up to date; return the names of those that changed."""
-    wanted = modules(notebooks)
+    wanted = imported(notebooks)
     changed = differences(folder, notebooks)
     for name in changed:
         if name in wanted:
@@ -65,7 +100,9 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     if not options.check:
         for name in write():
-            print(f"helpers/chapters/{name}: written")
+            print(
+                f"helpers/chapters/{name}: {'written' if (FOLDER / name).exists() else 'removed'}"
+            )
         return 0
     found = differences()
     for name in found:

@@ -14,6 +14,8 @@ import re
 import shutil
 import sys
 
+from bs4 import BeautifulSoup
+
 from helpers.press import notebook
 
 SCRIPTS = notebook.BOOK / "book" / "_static" / "figures"
@@ -21,20 +23,39 @@ PICTURES = notebook.BOOK / "book" / "figures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 UNITS = {"M": 1e6, "G": 1e9, "T": 1e12}
 
-# Where the chapters say how fast the GPU they were recorded on can be.
-COPY = ("30_elementwise_kernel", r"^copy: ([\d.]+) ([MGT])B/s on ")
-PRODUCT = ("10_matmul_kernel", r"^cuBLAS, {type} .* ([\d.]+) ([MGT])FLOP/s *$")
+# Where the chapters show how fast the GPU they were recorded on can be: a line with the copy's
+# rate, "copy: 4.223 TB/s on …", and a table with the products', a row each, the rate in the last
+# column.
+COPY, PRODUCTS = "30_elementwise_kernel", "10_matmul_kernel"
 
 
-def _stored(stem, pattern):
-    """Return the rate that `pattern` finds in the outputs of the chapter `stem`, and its GPU."""
+def _outputs(stem, kind):
+    """Return the outputs of a kind that the chapter `stem` stores, as text, and its GPU."""
     book = notebook.read(notebook.NOTEBOOKS / f"{stem}.ipynb")
-    for cell in notebook.code_cells(book):
-        for output in cell.outputs:
-            text = output.get("text") or output.get("data", {}).get("text/plain", "")
-            if found := re.search(pattern, text, re.M):
-                return float(found[1]) * UNITS[found[2]], book.metadata.receipt["gpu"]
-    raise ValueError(f"{stem} stores no output like {pattern!r}, where the roofline's ceiling was")
+    outputs = (output for cell in notebook.code_cells(book) for output in cell.outputs)
+    found = (x.get("text") if kind == "stream" else x.get("data", {}).get(kind) for x in outputs)
+    return [text for text in found if text], book.metadata.receipt["gpu"]
+
+
+def _copy():
+    """Return the rate of the copy in bytes a second, and the GPU."""
+    texts, gpu = _outputs(COPY, "stream")
+    for line in "".join(texts).splitlines():
+        match line.split():
+            case ["copy:", number, unit, "on", *_]:
+                return float(number) * UNITS[unit.removesuffix("B/s")], gpu
+    raise ValueError(f"{COPY} stores no line of a copy, where the roofline's ceiling was")
+
+
+def _product(kind):
+    """Return the rate of cuBLAS's product of a type, operations a second, and the GPU."""
+    texts, gpu = _outputs(PRODUCTS, "text/html")
+    for row in BeautifulSoup("".join(texts), "html.parser").find_all("tr"):
+        match [cell.get_text(strip=True) for cell in row.find_all("td")]:
+            case [name, *_, rate] if name == f"cuBLAS, {kind}":
+                number, unit = rate.split()
+                return float(number) * UNITS[unit.removesuffix("FLOP/s")], gpu
+    raise ValueError(f"{PRODUCTS} has no row of cuBLAS, {kind}, where the roofline's ceiling was")
 
 
 def ceilings():
@@ -46,10 +67,9 @@ def ceilings():
     """
     found = []
     for kind in ("float32", "float64"):
-        bandwidth, gpu = _stored(*COPY)
-        peak, other = _stored(PRODUCT[0], PRODUCT[1].format(type=kind))
+        (bandwidth, gpu), (peak, other) = _copy(), _product(kind)
         if gpu != other:
-            raise ValueError(f"{COPY[0]} was recorded on {gpu}, but {PRODUCT[0]} on {other}")
+            raise ValueError(f"{COPY} was recorded on {gpu}, but {PRODUCTS} on {other}")
         found.append({"gpu": gpu, "type": kind, "bandwidth": bandwidth, "peak": peak})
     return found
 

@@ -8,13 +8,12 @@ Titles, times, pictures and results come from the notebooks, the rest from book/
 
 import base64
 import io
-import re
 import sys
 from html import escape
 
 from PIL import Image
 
-from helpers.press import hero, labels, notebook, results
+from helpers.press import hero, labels, notebook, results, sittings
 
 README = notebook.BOOK / "README.md"
 MARKS = ("<!-- made by `python -m helpers.press.front --readme`: begin -->", "<!-- end -->")
@@ -27,10 +26,8 @@ DOORS = [  # who opens it, where it leads, in what words
 
 
 def duration(book):
-    """Return how long the chapter `book` takes, as its opening says: "an hour"."""
-    opening = "\n".join(cell.source for cell in book.cells[:2])
-    found = re.search(r"\*\*Time\*\* (?:About )?([^,.]+)", opening)[1].strip()
-    return found[0].lower() + found[1:]
+    """Return how long the chapter `book` takes with its exercises, in words: "75 minutes"."""
+    return sittings.words(sittings.minutes(book)[None])
 
 
 def claim(book, entry):

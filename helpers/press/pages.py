@@ -14,12 +14,9 @@ from html import escape
 from pathlib import Path
 
 from helpers import standin
-from helpers.press import front, host, labels, notebook, record, results, xray_page
+from helpers.press import evidence, front, host, labels, notebook, record, results, xray_page
 
 PACKAGES = ("CUDA", "NVRTC", "CuPy", "NumPy", "Python")
-TESTS = Path(__file__).parents[2] / "tests"
-CONFORMANCE = TESTS / "conformance" / "results.json"
-FUZZ = TESTS / "fuzz" / "result.json"
 OUTCOMES = {
     "passed": "Passed",
     "by design": "Fail by design",
@@ -69,14 +66,18 @@ def measured(chapters):
         "# What was measured",
         "The headline results of all chapters, on every GPU that the book was run on. A ratio "
         "compares two measurements of one run on one machine. A dash: not measured there. "
-        "*Again* is a second run on a GPU of the same kind, to see what of a number stays.",
+        "*Again* is a second run on a GPU of the kind in the column before it, to see what of a "
+        "number stays; it has what was measured in the same way then.",
     ]
     for link, (path, book) in chapters.items():
         rows, notes = _side_by_side(results.stored([path]), path.stem, gpus, again)
         if rows:
             text.append(f"## [{notebook.title(book)}]({link})")
             heads = ["again" if second else name for name, second in zip(names, again, strict=True)]
-            text.append(table(["Result", "Unit", *heads, "Against"], rows))
+            columns = zip(["Result", "Unit", *heads, "Against"], *rows, strict=True)
+            shown = [column for column in columns if column[0] != "again" or any(column[1:])]
+            heads, *rows = zip(*shown, strict=True)
+            text.append(table(heads, rows))
             text += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     if len(text) == 2:
         return [*text, "No result is stored yet."]
@@ -92,7 +93,8 @@ def measured(chapters):
 def _side_by_side(entries, stem, gpus, again):
     """Return the rows on one chapter, and notes on what a GPU measured against something else.
 
-    The rows are what the chapter stores now or, when it stores nothing yet, what the GPUs have.
+    The rows are what the chapter stores now or, when it stores nothing yet, what the GPUs have. A
+    second run stands after its first, and is left out where it is none of the same measurement.
     """
     measured = [{x["name"]: x for x in lines if x["notebook"] == stem} for _, lines in gpus]
     known = {name: line for lines in measured for name, line in lines.items()}
@@ -100,18 +102,28 @@ def _side_by_side(entries, stem, gpus, again):
     rows, notes = [], []
     for name, entry in wanted.items():
         words = f'<span title="{name}">{escape(labels.label(entry))}</span>'
-        row = [words, labels.quantity(entry["value"], entry["unit"])[1]]
+        row, first = [words, labels.quantity(entry["value"], entry["unit"])[1]], None
         for lines, second in zip(measured, again, strict=True):
-            line = lines.get(name)
+            line, note = lines.get(name), None
+            if not second:
+                first, note = line, line and _difference(entry, line)
+            elif not (first and line and results.same_way(first, line)):
+                line = None
             row.append(line and labels.quantity(line["value"], line["unit"])[0])
-            here, there = ((x["unit"], x["against"]) for x in (entry, line or entry))
-            if here != there and not second:
-                note = f"There in another way: {line['unit']}, against {line['against']}"
-                if note not in notes:
-                    notes.append(note)
+            if note:
+                notes += [note] if note not in notes else []
                 row[-1] += f" ({notes.index(note) + 1})"
         rows.append([*row, entry["against"]])
     return rows, notes
+
+
+def _difference(entry, line):
+    """Return a note on what `line`, a GPU's, was measured against, where `entry` says otherwise."""
+    if (entry["unit"], entry["against"]) == (line["unit"], line["against"]):
+        return None
+    if results.same_way(entry | {"date": line["date"]}, line):
+        return f"There against {line['against']}"
+    return f"There in another way: {line['unit']}, against {line['against']}"
 
 
 def sources(chapters):
@@ -127,16 +139,17 @@ def sources(chapters):
     ]
     for link, (path, book) in chapters.items():
         found = section(book, "What the original measured")
+        entry = labels.plan()["chapters"].get(path.stem[:2], {})
+        if found or "source" in entry:
+            text.append(f"## [{notebook.title(book)}]({link})")
+        if "source" in entry:
+            text.append(f"*{entry['source']}*")
+        if "verdict" in entry:
+            text.append(f"**{entry['verdict']}**")
         if found:
             folder = os.path.dirname(link)
             found = re.sub(r"\]\((?!\w+:|#|/)", f"]({folder}/", found)
             found = found.replace("](#", f"]({link}#")
-            entry = labels.plan()["chapters"].get(path.stem[:2], {})
-            text.append(f"## [{notebook.title(book)}]({link})")
-            if "source" in entry:
-                text.append(f"*{entry['source']}*")
-            if "verdict" in entry:
-                text.append(f"**{entry['verdict']}**")
             summary = "<summary>What the chapter says</summary>"
             text.append(f"<details>{summary}\n\n{found}\n\n</details>")
     if len(text) == 2:
@@ -147,10 +160,13 @@ def sources(chapters):
 def status(chapters):
     """Return the page of all receipts."""
     rows = []
-    for link, (_, book) in chapters.items():
+    ran = []
+    for link, (path, book) in chapters.items():
         receipt = book.metadata.get("receipt")
-        row = [f"[{notebook.title(book)}]({link})", record.state(book)]
+        title, waits = f"[{notebook.title(book)}]({link})", record.waits(path)
+        row = [title, record.state(book) + (f"; waits for {waits}" if waits else "")]
         if receipt:
+            ran.append([title, *_ran(receipt)])
             found = ((name, receipt.get(name.lower())) for name in PACKAGES)
             versions = [f"{name} {version}" for name, version in found if version]
             memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
@@ -167,11 +183,59 @@ def status(chapters):
     return [
         "# Status",
         "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
-        "and outputs are those of the recording, byte for byte. *Memory check* is "
+        "and outputs are those of the recording, byte for byte, and that the book's modules which "
+        "the chapter runs do what they did. *Memory check* is "
         "compute-sanitizer's verdict on the chapter's kernels, and its version. *Host* is the time "
         "of one small array operation from Python, median and quartiles, before and after the run; "
         "where it says *disturbed*, trust times that wait for the host less.",
         table(headers, rows) if rows else "No chapter is recorded yet.",
+        "## What ran",
+        "The book's modules behind the cells, the libraries that the chapter imports, the host, "
+        "and the switches that trade digits for speed: those that the code sets, and how they "
+        "stood at the end. Recordings from before this was kept have *unknown* in its place.",
+        table(["Chapter", "Modules", "Libraries", "Host", "Switches"], ran),
+        *_evidence(),
+    ]
+
+
+def _ran(receipt):
+    """Return what `receipt` tells of modules, libraries, host and switches, each in words or None.
+
+    What is not known of a whole group is the word "unknown" in its place.
+    """
+    # As code: a name that ends in .py would become a link to a host of that name.
+    modules = [f"`{path.removeprefix('helpers/')}`" for path in receipt.get("modules", ())]
+    libraries = [f"{name} {version}" for name, version in receipt.get("libraries", {}).items()]
+    host = receipt.get("host")
+    if isinstance(host, dict):
+        host = f"{host['cpu']}, {host['cores']} cores, {host['blas']}"
+    switches = receipt.get("switches", {})
+    told, end = switches.get("in the code", []), switches.get("at the end")
+    if isinstance(end, dict):
+        end = ", ".join(f"{name} {value}" for name, value in end.items())
+    told = [f"`{text}`" for text in told] + ([f"at the end: {end}"] if end else [])
+    return [
+        text or None for text in (", ".join(modules), ", ".join(libraries), host, "; ".join(told))
+    ]
+
+
+def _evidence():
+    """Return what was counted beside the chapters, and its state, as pieces of Markdown."""
+    rows = []
+    for name in evidence.names():
+        made = (evidence.load(name) or {}).get("receipt") or {}
+        on = ", ".join(f"{key} {value}" for key, value in made.get("on", {}).items())
+        by = made.get("made by") and f"`{made['made by']}`"
+        state = evidence.state(name).replace("*", r"\*")  # of patterns
+        if name in evidence.WAITS:
+            state += f"; it waits: {evidence.WAITS[name]}"
+        rows.append([name, state, by, on or None, made.get("date")])
+    return [
+        "## Evidence",
+        "What was counted or measured beside the chapters: the kernels' counters, the x-ray held "
+        "against a GPU, the tests and random programs that the stand-in passes, the weight of "
+        "pages. It is *fresh* while the code that it is about is as it was then.",
+        table(["Evidence", "State", "Made by", "On", "Date"], rows),
     ]
 
 
@@ -186,7 +250,10 @@ def coverage(chapters):
 
 def conformance(chapters):
     """Return how CuPy's own tests fare on the stand-in, by folder, as a fragment of a page."""
-    stored = json.loads(CONFORMANCE.read_text(encoding="utf-8"))
+    stored = evidence.load("conformance")
+    if stored is None:
+        return ["No run of CuPy's own tests is stored."]
+    made = stored["receipt"]
     folders, reasons = {}, {kind: Counter() for kind in OUTCOMES}
     for file, counts in stored["files"].items():
         folder = "/".join(Path(file).parent.parts[:2]).replace("_tests", "")
@@ -198,7 +265,8 @@ def conformance(chapters):
     folders["together"] = sum(folders.values(), Counter())
     rows = [[f"`{name}`", *(n[kind] or None for kind in OUTCOMES)] for name, n in folders.items()]
     text = [
-        f"CuPy {stored['cupy']}'s own tests, run with NumPy {stored['numpy']} on {stored['date']}. "
+        f"CuPy {made['on']['cupy']}'s own tests, run with NumPy {made['on']['numpy']} on "
+        f"{made['date']}. "
         "The numbers are test cases; a file that is not run as a whole counts once.",
         table(["Folder", *OUTCOMES.values()], rows),
     ]
@@ -211,14 +279,15 @@ def conformance(chapters):
 
 def fuzz(chapters):
     """Return what the last long run of random programs found, as a fragment of a page."""
-    if not FUZZ.exists():
-        return ["No long run is stored: `python -m tests.fuzz --cases 10000 --store` makes one."]
-    stored = json.loads(FUZZ.read_text(encoding="utf-8"))
+    stored = evidence.load("fuzz")
+    if stored is None:
+        return ["No long run is stored."]
+    made = stored["receipt"]
     kinds = stored["by kind"] | {"together": stored["cases"]}
     return [
-        f"{stored['cases']:,} random programs, run on {stored['date']} in {stored['seconds']:,} s "
-        f"with NumPy {stored['numpy']}: {stored['failures']:,} had another result than NumPy's or, "
-        "where the program was wrong on purpose, not the error that names the mistake.",
+        f"{stored['cases']:,} random programs, run on {made['date']} in {stored['seconds']:,} s "
+        f"with NumPy {made['on']['numpy']}: {stored['failures']:,} had another result than NumPy's "
+        "or, where the program was wrong on purpose, not the error that names the mistake.",
         table(["Kind", "Programs"], [[kind, f"{count:,}"] for kind, count in kinds.items()]),
     ]
 

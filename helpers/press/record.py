@@ -1,6 +1,7 @@
 """Record the chapters on a real GPU: run them, store their outputs and a receipt.
 
-python -m helpers.press.record [notebooks…]     record what is not fresh (default: all chapters)
+python -m helpers.press.record [notebooks…]     record what is not fresh (default: all chapters
+                                                but those that wait, in book/chapters.toml)
 python -m helpers.press.record --force [notebooks…]          record in any case
 python -m helpers.press.record --all-asserts [notebooks…]    go on after a hidden assert fails
 python -m helpers.press.record --no-sanitizer [notebooks…]   leave compute-sanitizer out
@@ -22,25 +23,49 @@ import sys
 from pathlib import Path
 
 from helpers import device, report
-from helpers.press import execute, host, notebook, results
+from helpers.press import execute, host, labels, notebook, results, surroundings, used
 
 SANITIZER_SECONDS = 540
 MEMORY_ERRORS = 99  # the exit status we ask compute-sanitizer for
 CELL_FAILED = 3  # the exit status of --run-only when a cell raises
 
 
-def state(book):
-    """Return "fresh" if the receipt of the notebook `book` fits it, else what is wrong."""
+def state(book, root=notebook.BOOK):
+    """Return "fresh" if the receipt of the notebook `book` fits it, else what is wrong.
+
+    It fits as long as the cells' code, the stored outputs and the book's modules that the cells use
+    (below the folder `root`; see `used`) are those of the recording.
+    """
     receipt = book.metadata.get("receipt")
     if not receipt:
         return "not recorded"
     if device.STANDIN_NAME in receipt.get("gpu", device.STANDIN_NAME):
         return "not recorded on a GPU"
-    if receipt.get("code_sha256") != notebook.code_sha256(book):
+    if receipt.get("code_sha256") != used.code_sha256(book):
         return "stale: the code is not the code that was recorded"
-    if receipt.get("outputs_sha256") != notebook.outputs_sha256(book):
+    if receipt.get("outputs_sha256") != used.outputs_sha256(book):
         return "stale: the stored outputs are not those that were recorded"
+    if "modules" not in receipt:
+        return "stale: the receipt does not tell the book's modules that ran"
+    now, then = used.hashes(book, root), receipt["modules"]
+    if changed := sorted(path for path in now | then if now.get(path) != then.get(path)):
+        has = "has" if len(changed) == 1 else "have"
+        return f"stale: {', '.join(changed)} {has} changed since it was recorded"
     return "fresh"
+
+
+def waits(path):
+    """Return what the chapter at `path` waits for to be recorded (book/chapters.toml), or None."""
+    return labels.plan()["chapters"].get(path.stem[:2], {}).get("waits")
+
+
+def seal(book):
+    """Return what a receipt of `book`, as it is now, says of code, outputs and modules."""
+    return {
+        "code_sha256": used.code_sha256(book),
+        "outputs_sha256": used.outputs_sha256(book),
+        "modules": used.hashes(book),
+    }
 
 
 def record(path, *, all_asserts=False, memcheck=True):
@@ -51,15 +76,28 @@ def record(path, *, all_asserts=False, memcheck=True):
     sanitizer does not run, and the receipt says so.
     """
     book, run = execute.run(path, recording=True, all_asserts=all_asserts)
+    unseen = set(filter(used.COUNTED.fullmatch, run["surroundings"]["modules"]))
+    unseen -= {*used.paths(book), *used.paths_of_helpers()}
     try:
+        if unseen:
+            raise RuntimeError(
+                f"the run imported {', '.join(sorted(unseen))}, and the receipt would not tell: "
+                "import it by its name, or give the name in one string"
+            )
         verdict = sanitize(path) if memcheck else _verdict("not run")
     except RuntimeError as error:
         raise RuntimeError(f"{error}\nwhat came out: {execute.keep(book, path)}") from error
     notebook.canonical(book)
+    around = run["surroundings"]
     book.metadata.receipt = report.facts() | {
-        "code_sha256": notebook.code_sha256(book),
-        "outputs_sha256": notebook.outputs_sha256(book),
+        **seal(book),
+        "libraries": around["libraries"],
+        "switches": {
+            "in the code": surroundings.in_the_code(used.sources(book)),
+            "at the end": around["switches"],
+        },
         "duration_seconds": run["seconds"],
+        "host": around["host"],
         "host_us": run["host_us"],
         "disturbed": run["disturbed"],
         "sanitizer": verdict,
@@ -198,8 +236,9 @@ def main(arguments=None):
     states = {path: state(notebook.read(path)) for path in notebook.paths(options.notebooks)}
     if options.check:
         for path, found in states.items():
-            print(f"{path.name}: {found}")
-        return int(any(found != "fresh" for found in states.values()))
+            print(f"{path.name}: {found}" + (f"; waits for {why}" if (why := waits(path)) else ""))
+        # One that waits is not to be fresh: its line in book/chapters.toml would be out of date.
+        return int(any((found == "fresh") == bool(waits(path)) for path, found in states.items()))
     if why := execute.refusal():
         print(f"record: {why}", file=sys.stderr)
         return 1
@@ -215,6 +254,9 @@ def main(arguments=None):
             continue
         if found == "fresh" and not options.force:
             print(f"{path.name}: fresh", flush=True)
+            continue
+        if (why := waits(path)) and not options.notebooks:
+            print(f"{path.name}: {found}; left out, it waits for {why}", flush=True)
             continue
         print(f"{path.name}: {found}; recording …", flush=True)
         try:

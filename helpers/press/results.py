@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from helpers import device, report
-from helpers.press import execute, host, notebook
+from helpers.press import execute, host, labels, notebook, used
 
 FOLDER = notebook.BOOK / "book" / "results"
 AGAIN = "again"  # the folder, beside the results, of second runs on the same kind of GPU
@@ -106,7 +106,7 @@ def gather(notebooks=(), folder=None):
     for path in notebook.paths(notebooks):
         book = notebook.read(path)
         receipt = book.metadata.get("receipt", {})
-        if receipt.get("outputs_sha256") != notebook.outputs_sha256(book):
+        if receipt.get("outputs_sha256") != used.outputs_sha256(book):
             left_out.append(path.name)
             continue
         entries, target = headlines(book), file(receipt["gpu"], folder)
@@ -161,6 +161,20 @@ def compare(first, second):
         ratio = values[1] / values[0] if values[0] and values[1] is not None else None
         rows.append([name, (a.get(name) or b[name])["unit"], *values, ratio])
     return rows
+
+
+def same_way(one, other):
+    """Say whether two lines of one name, each from a results file, measured it in the same way.
+
+    They did when the unit and the partner (what `against` says before a semicolon, but for its
+    numbers) are the same, and neither is older than the chapter's `same_since` in
+    book/chapters.toml. Otherwise neither is a repeat of the other.
+    """
+    since = labels.plan()["chapters"].get(other["notebook"][:2], {}).get("same_since", "")
+    words = [(line["against"] or "").partition(";")[0] for line in (one, other)]
+    words = [re.sub(r"-?\d[\d.,]*", "#", text) for text in words]
+    same = one["unit"] == other["unit"] and words[0] == words[1]
+    return same and min(one["date"], other["date"]) >= since
 
 
 def problems(path):

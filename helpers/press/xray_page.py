@@ -5,16 +5,14 @@ from __future__ import annotations
 import base64
 import html
 import io
-import json
-from pathlib import Path
 
 import numpy as np
 
 import helpers
-from helpers.standin.xray import build
+from helpers.press import evidence
 from helpers.xray import picture, table
+from helpers.xray.machine import build
 
-TRUTH = Path(__file__).parents[2] / "tests" / "xray_truth.json"
 PRODUCT = r"""
 extern "C" __global__ void product(const float *a, const float *b, float *c, int n) {
     int X = blockIdx.x * blockDim.x + threadIdx.x;
@@ -82,10 +80,11 @@ COUNTS = {
 
 def _truth() -> list[str]:
     """The x-ray beside a GPU's counters and racecheck, where what these said is stored."""
-    if not TRUTH.exists():
+    stored = evidence.load("xray")
+    if stored is None:
         return []
-    stored = json.loads(TRUTH.read_text(encoding="utf-8"))
-    made, cases = stored["made"], stored["cases"]
+    made, cases = stored["receipt"], stored["cases"]
+    on = made["on"]
     counted = {name: c for name, c in cases.items() if "x-ray" in c and "counters" in c}
     equal = sum(not c["differs"] for c in counted.values())
     lines = [("Kernel", *COUNTS)]
@@ -94,8 +93,8 @@ def _truth() -> list[str]:
     ]
     parts = [
         "## Held against a GPU",
-        f"Counted on an {made['device']} (driver {made['driver']}, CUDA {made['CUDA']}) by "
-        f"NVIDIA's profiler, ncu {made['ncu']}, on {made['date']}. Of {len(counted)} kernels "
+        f"Counted on an {on['gpu']} (driver {on['driver']}, CUDA {on['cuda']}) by "
+        f"NVIDIA's profiler, ncu {on['ncu']}, on {made['date']}. Of {len(counted)} kernels "
         f"{equal} have equal counts throughout. For global memory a field says requests / sectors, "
         "for shared memory passes; where the two sides differ, the x-ray's number stands first, "
         "and the GPU's "
@@ -108,7 +107,7 @@ def _truth() -> list[str]:
         share, where = (stored["worst difference"][k] for k in ("share", "where"))
         parts.append(f"The largest difference is {share:.1%} of the larger number: {where}.")
     parts += _l1(counted)
-    return [*parts, *_races(cases, made), *_chapters(stored.get("chapters", {}))]
+    return [*parts, *_races(cases, on), *_chapters(stored.get("chapters", {}))]
 
 
 def _cell(case: dict, names: tuple[str, ...]) -> str:
@@ -121,7 +120,7 @@ def _cell(case: dict, names: tuple[str, ...]) -> str:
     )
 
 
-def _races(cases: dict, made: dict) -> list[str]:
+def _races(cases: dict, on: dict) -> list[str]:
     """How the x-ray and racecheck agree; racecheck looks at shared memory alone."""
     seen = {name: c for name, c in cases.items() if "races" in c and "racecheck" in c}
     if not seen:
@@ -132,7 +131,7 @@ def _races(cases: dict, made: dict) -> list[str]:
     alarms = [n for n, c in seen.items() if not c["planted"] and c["races"]]
     theirs = [n for n, c in seen.items() if c["planted"] != "shared" and c["racecheck"]]
     parts = [
-        f"NVIDIA's detector of races, racecheck {made['compute-sanitizer']}, looks at shared "
+        f"NVIDIA's detector of races, racecheck {on['compute-sanitizer']}, looks at shared "
         f"memory. Of {len(planted)} races planted there the x-ray finds {len(found)} and "
         f"racecheck {len(agreed)}. Of the {len(seen) - len(planted)} others the x-ray blames "
         f"{len(alarms)} that are right, racecheck {len(theirs)}."

@@ -1,30 +1,38 @@
 """The built site, served from this machine, and a headless browser to read it with.
 
-Tests see the site twice: as `make book` built it, and as a copy published by a fork looks.
+Tests see the site twice: as `make book` built it, and as a copy published by a fork looks. Of that
+all is asked in the long part; before it, only what the copies differ in: by tests that compare them
+(with the fixture `published`) and those marked `both`.
 """
 
 import functools
 import json
 import os
+import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 from playwright.sync_api import sync_playwright
+from seen import Eyes, Reader
 from weigh import serve
+
+from helpers.press import site as press
+from helpers.press.site import FORK  # noqa: F401  for the tests
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
-FORK = "https://github.com/someone/a-fork"
+SITES = {"built": SITE, "published": ROOT / "_build" / "published"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
     " --disable-background-networking --disable-component-update --disable-sync"
 ).split()
+NO_BROWSER = (
+    "no Chromium or Chrome on the PATH, and CHROMIUM names none. On Debian or Ubuntu:"
+    " sudo apt-get install chromium"
+)
 
 
 def documents():
@@ -35,52 +43,83 @@ def documents():
 
 CHAPTERS = [name for name in documents() if name.startswith("notebooks/")]
 PAGES = [f"{name}.html" for name in documents()] + ["search.html", "genindex.html"]
+soup = press.parsed  # the page at a path, parsed once; not to be changed
 
 
 @functools.cache
-def soup(path):
-    """Return the page at `path`, parsed once; not to be changed."""
-    return BeautifulSoup(Path(path).read_text(encoding="utf-8"), "html.parser")
-
-
 def notebook(chapter):
     """Return the notebook of `chapter`, a name out of CHAPTERS, as it is stored."""
     return json.loads((ROOT / f"{chapter}.ipynb").read_text(encoding="utf-8"))
 
 
-def build(folder, address):
-    """Build the site into `folder` with the repository's address given; return the finished run."""
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    return subprocess.run(
-        [jupyter_book, "build", ROOT, "--path-output", folder, "-W", "--keep-going", "-q"],
-        env={**os.environ, "BOOK_REPOSITORY": address},
-        capture_output=True,
-        text=True,
-    )
+def pytest_itemcollected(item):
+    """Put into the long part what asks of the published copy what the built one was asked."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    differs = item.get_closest_marker("both") or "published" in item.fixturenames
+    if given.get("site") == "published" and not differs:
+        item.add_marker("long")
+
+
+TOGETHER = ("test_figures.py", "test_paper.py")  # files whose tests share what is made once
+PAGE = re.compile(r"\[.*?((?:notebooks|book)/[\w/]+|search|genindex)")  # or how it begins
+
+
+def scope(nodeid):
+    """Return what one process is to keep to itself: a page, by its name, or a file's tests."""
+    if nodeid.split("::")[0].endswith(TOGETHER):
+        return nodeid.split("::")[0]
+    page = PAGE.search(nodeid)
+    return page[1] if page else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give all tests of a page to one process: it opens the page once in a view, parses it once.
+
+    That is what --dist loadgroup is for, but with pytest 9.2 pytest-xdist 3.8 forms no groups.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPage(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return scope(nodeid)
+
+    return ByPage(config, log)
+
+
+@functools.cache
+def folder(name):
+    """Return the folder of a copy of the site; the test fails where it is not as its sources."""
+    if said := press.missing(SITES[name].name):
+        pytest.fail(said, pytrace=False)
+    return SITES[name]
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory):
-    """Return the folder of a site built for the repository FORK."""
-    folder = tmp_path_factory.mktemp("published")
-    run = build(folder, FORK)
-    assert run.returncode == 0, run.stdout + run.stderr
-    return folder / "_build" / "html"
+def published():
+    """Return the folder of the site built for the repository FORK."""
+    return folder("published")
 
 
-@pytest.fixture(scope="session", params=["built", "published"])
+@pytest.fixture(scope="session", params=list(SITES))
 def site(request):
     """Return the folder of the site: the one that is built, and one published by a fork."""
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`")
-    return SITE if request.param == "built" else request.getfixturevalue("published")
+    return folder(request.param)
 
 
 @pytest.fixture(scope="session")
-def address(site):
+def addresses():
+    """Return a function: the address at which a copy of the site is served."""
+    import contextlib
+
+    with contextlib.ExitStack() as open_ones:
+        yield functools.cache(lambda name: open_ones.enter_context(serve(folder(name))))
+
+
+@pytest.fixture
+def address(site, addresses):
     """Return the address at which the site is served."""
-    with serve(site) as address:
-        yield address
+    return addresses(next(name for name, path in SITES.items() if path == site))
 
 
 def chromium():
@@ -90,65 +129,31 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def browser():
-    """Return a headless Chromium, the system's own."""
+    """Return a headless Chromium, the system's own; test_there_is_a_browser fails without one."""
     found = chromium()
     if not found:
-        reason = "no Chromium or Chrome on the PATH, and CHROMIUM names none"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+        pytest.skip(NO_BROWSER)
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
         browser.close()
 
 
-class Reader:
-    """A browser page that notes what a reader should never meet."""
-
-    def __init__(self, browser, address, **options):
-        self.address = address
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.complaints = []
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
-        self.page.on("requestfailed", self._failed)
-        self.page.on("request", self._request)
-        self.page.on("response", self._response)
-
-    def _console(self, message):
-        if message.type in ("error", "warning"):
-            self.complaints.append(f"console {message.type}: {message.text}")
-
-    def _request(self, request):
-        if not request.url.startswith((self.address, "data:", "blob:")):
-            self.complaints.append(f"request to another host: {request.url}")
-
-    def _failed(self, request):
-        # A picture that was still on its way when the reader left the page is no fault of the site.
-        left = request.failure == "net::ERR_ABORTED" and request.resource_type == "image"
-        if not left:
-            self.complaints.append(f"request failed: {request.failure}: {request.url}")
-
-    def _response(self, response):
-        if response.status >= 400:
-            self.complaints.append(f"status {response.status}: {response.url}")
-
-    def open(self, path):
-        """Open a page of the site and wait until its formulas are set."""
-        self.page.goto(f"{self.address}/{path}", wait_until="networkidle")
-        self.page.evaluate("window.MathJax?.startup?.promise")
-        return self.page
+@pytest.fixture(scope="session")
+def seen(browser, addresses):
+    """Return a function: what was seen on the page `name` in a view (seen.py), in one look."""
+    return Eyes(browser, addresses).seen
 
 
 @pytest.fixture
 def reader(browser, address):
     """Return a function that makes a Reader; options are those of a Playwright context."""
-    readers = []
+    contexts = []
 
     def make(**options):
-        readers.append(Reader(browser, address, **options))
-        return readers[-1]
+        contexts.append(browser.new_context(**options))
+        return Reader(contexts[-1], address)
 
     yield make
-    for made in readers:
-        made.context.close()
+    for context in contexts:
+        context.close()

@@ -1,62 +1,115 @@
 """The built pages as a reader sees them, in headless Chromium."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from conftest import CHAPTERS, PAGES
+from conftest import CHAPTERS, NO_BROWSER, PAGES, chromium
+from marks import long_but
+from seen import VIEWS, Eyes
+from weigh import serve
 
-SIZES = {
-    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
-    "phone": {
-        "color_scheme": "light",
-        "viewport": {"width": 390, "height": 844},
-        "has_touch": True,
-    },
-}
-
-
-# A published page differs in its header alone, which is the same in all chapters and for which a
-# phone has least room.
+FIRST = f"{CHAPTERS[0]}.html"
+KINDS = [PAGES[0], FIRST, "book/setup.html", "book/generated/measured.html"]  # a page of each
+# A published page differs in its header alone, which is the same in all chapters (seen.py).
 PUBLISHED = [name for name in PAGES if name.removesuffix(".html") not in CHAPTERS[1:]]
-VIEWS = [("built", size, name) for name in PAGES for size in SIZES]
-VIEWS += [("published", "phone", name) for name in PUBLISHED]
+OPENED = [(view, name) for name in PAGES for view in VIEWS if view != "published"]
+OPENED += long_but(
+    [("published", name) for name in KINDS], [("published", name) for name in PUBLISHED]
+)
+each_page = pytest.mark.parametrize("view, name", OPENED)
+each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
 
-@pytest.mark.parametrize("site, size, name", VIEWS, indirect=["site"])
-def test_page(site, reader, name, size):
-    """No error, no other host, nothing too wide, no lost picture, nothing inaccessible (axe)."""
-    visit = reader(**SIZES[size])
-    page = visit.open(name)
-    problems = list(visit.complaints)  # as of now: axe-core makes requests of its own
-    theme, width = page.evaluate(
-        "[document.documentElement.dataset.theme, document.documentElement.scrollWidth]"
-    )
-    assert theme == SIZES[size]["color_scheme"]
-    if width > SIZES[size]["viewport"]["width"]:
-        problems.append(f"{width} pixels wide")
-    page.evaluate(
-        "Promise.allSettled([...document.images].map(i => ((i.loading = 'eager'), i.decode())))"
-    )
-    problems += page.evaluate(
-        "[...document.images].filter(i => i.checkVisibility() && !(i.complete && i.naturalWidth))"
-        ".map(i => 'picture not shown: ' + i.src)"
-    )
-    problems += page.eval_on_selector_all(
-        "mjx-merror", "all => all.map(e => 'formula: ' + e.title)"
-    )
-    problems += page.eval_on_selector_all(
-        "mjx-container[display=true]",
-        "all => all.filter(e => e.firstElementChild.getBoundingClientRect().width"
-        " > e.parentElement.clientWidth + 1)"
-        ".map(e => 'formula cut off: ' + e.closest('section').id)",
-    )
-    problems += [
-        f"{violation['impact']}: {violation['help']}: {node['html'][:200]}"
-        for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-    assert problems == []
+def test_there_is_a_browser():
+    """Without one the tests that need it are skipped, and this one fails."""
+    assert chromium(), NO_BROWSER
+
+
+@each_page
+def test_no_error_and_no_other_host(seen, view, name):
+    assert seen(view, name)["complaints"] == []
+
+
+@each_page
+def test_the_theme_is_the_readers(seen, view, name):
+    assert seen(view, name)["theme"] == VIEWS[view][1]["color_scheme"]
+
+
+@each_page
+def test_nothing_is_too_wide(seen, view, name):
+    assert seen(view, name)["width"] <= VIEWS[view][1]["viewport"]["width"]
+
+
+@each_page
+def test_pictures_are_shown(seen, view, name):
+    assert seen(view, name)["lost"] == []
+
+
+@each_page
+def test_formulas_are_right_and_not_cut_off(seen, view, name):
+    found = seen(view, name)
+    assert (found["wrong"], found["cut"]) == ([], [])
+
+
+@each_page
+def test_formulas_are_set(seen, view, name):
+    given, shown, spoken = seen(view, name)["formulas"]
+    assert given == shown == spoken
+    assert given > 5 or name != f"{CHAPTERS[0]}.html"
+
+
+@each_page
+def test_icons_are_drawn(seen, view, name):
+    """An icon that the small font has not would be a box, as wide as no icon is."""
+    found = seen(view, name)
+    assert len(found["icons"]) >= 4
+    assert [i for i in found["icons"] if i[0] in ("none", "normal") or i[1] < 8] == []
+    assert any("Awesome" in family for family in found["fonts"])
+
+
+EVERY = [(view, name) for name in PAGES for view in ("light", "dark", "phone")]
+EVERY += [("published", name) for name in PUBLISHED]
+
+
+@pytest.mark.parametrize(
+    "view, name", long_but([(v, n) for v in ("light", "dark") for n in KINDS], EVERY)
+)
+def test_nothing_is_inaccessible(seen, view, name):
+    found = seen(view, name, axe=True)
+    assert (found["axe"], found["complaints"]) == ([], [])
+    assert found["theme"] == VIEWS[view][1]["color_scheme"]
+
+
+FAULTY = """<!DOCTYPE html><html lang="en" data-theme="light"><title>Faulty</title><main><h1>A</h1>
+<article><section id="here" style="width: 50px">
+<mjx-container display="true" style="display: block; width: 90px">
+<mjx-math style="display: block; width: 99px"></mjx-math></mjx-container></section>
+<div class="highlight"><pre><span class="n" style="color: #ddd">x</span></pre></div>
+<img src="/lost.png" alt="lost"><button></button><mjx-merror title="no such macro"></mjx-merror>
+<div class="cell tag_solution"><details><summary>Show</summary></details>
+<p class="cell_input">open</p></div><p style="width: 1500px">wide</p></article></main>
+<script>matchMedia("(prefers-color-scheme: dark)").onchange = e =>
+{ document.documentElement.dataset.theme = e.matches ? "dark" : "light" }</script>
+<script>console.error("oh"); fetch("http://localhost:9/"); nowhere()</script>"""
+
+
+def test_faults_are_seen(browser, tmp_path):
+    """A page with one of each: what looks at all pages finds them."""
+    (tmp_path / "faulty.html").write_text(FAULTY)
+    with serve(tmp_path) as address:
+        eyes = Eyes(browser, lambda site: address)
+        found = eyes.seen("light", "faulty.html") | eyes.seen("dark", "faulty.html", axe=True)
+    said = "\n".join(found["complaints"])
+    for words in (
+        "console error: oh",
+        "nowhere is not defined",
+        "another host: http://localhost:9/",
+    ):
+        assert words in said
+    assert "status 404" in said and "request failed" in said
+    assert found["width"] > 1500 and found["lost"] == [f"{address}/lost.png"]
+    assert found["wrong"] == ["no such macro"] and found["cut"] == ["here"]
+    assert found["solutions"] == [[True, True]]
+    assert [token[:2] for token in found["tokens"]] == [["n", "rgb(221, 221, 221)"]]
+    assert any("Buttons must have discernible text" in text for text in found["axe"])
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -72,9 +125,10 @@ def test_reader_notes_a_lost_picture_and_none_it_left(reader, lost):
 
 
 def test_root_leads_to_the_landing_page(reader):
-    page = reader().open("")
-    page.wait_for_url("**/book/index.html")
-    assert "From Kernel to Network" in page.title()
+    visit = reader()
+    visit.page.goto(visit.address)  # which leads on at once
+    visit.page.wait_for_url("**/book/index.html")
+    assert "From Kernel to Network" in visit.page.title()
 
 
 def test_search(reader):
@@ -96,7 +150,7 @@ def test_search_button(reader):
 
 
 def test_theme_button(reader):
-    page = reader(**SIZES["light"]).open(PAGES[0])
+    page = reader(color_scheme="light").open(PAGES[0])
     button = page.locator("button.theme-switch-button:visible").first
     seen = set()
     for _ in range(3):
@@ -126,26 +180,19 @@ def test_previous_and_next(reader):
     page.wait_for_url(f"**/{PAGES[1]}")
 
 
-@pytest.mark.parametrize("site", ["built"], indirect=True)
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_solutions_open(site, reader, chapter):
-    page = reader().open(f"{chapter}.html")
-    solutions = page.locator(".cell.tag_solution")
-    for k in range(solutions.count()):
-        code = solutions.nth(k).locator(".cell_input")
-        assert not code.is_visible()
-        solutions.nth(k).locator("summary").click()
-        assert code.is_visible()
+@each_chapter
+def test_solutions_open(seen, chapter):
+    found = seen("light", f"{chapter}.html")["solutions"]
+    assert len(found) >= 3 and found == [[False, True]] * len(found)
 
 
-@pytest.mark.parametrize("site", ["built"], indirect=True)
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_figures_stand_on_white_in_the_dark(site, reader, chapter):
-    page = reader(**SIZES["dark"]).open(f"{chapter}.html")
-    figures = page.locator(".cell_output img")
-    assert figures.count() > 0
-    for k in range(figures.count()):
-        style = figures.nth(k).evaluate(
-            "img => [getComputedStyle(img).backgroundColor, getComputedStyle(img).filter]"
-        )
-        assert style == ["rgb(255, 255, 255)", "none"]
+@each_chapter
+def test_figures_stand_on_white_in_the_dark(seen, chapter):
+    found = seen("dark", f"{chapter}.html")["grounds"]
+    assert found and found == [["rgb(255, 255, 255)", "none"]] * len(found)
+
+
+@each_chapter
+def test_pictures_have_their_sizes(seen, chapter):
+    found = seen("light", f"{chapter}.html")["pictures"]
+    assert len(found) >= 1 and all(int(width) > 100 for width, _ in found)

@@ -33,39 +33,55 @@ def test_no_open_output_says_that_an_exercise_is_solved(site, chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_output_of_an_exercise_is_called_the_stored_runs(site, chapter):
     outputs = page(site, chapter).select(".cell_output")
-    exercises = [o for o in outputs if re.search(r"Exercise \S+: not done yet", o.get_text())]
+    stub = r"Exercise \S+: (?:not done yet|wrong)"
+    exercises = [o for o in outputs if re.search(stub, o.get_text())]
     assert len(exercises) >= 3
     said = [o.select_one("p.stored-run").get_text() for o in exercises]
     assert "is stored" in said[0] and all("stored run" in text for text in said[1:])
 
 
-def outputs_after(site, pattern):
-    """Return the outputs on all pages between a text whose last paragraph has `pattern` and the
-    next text."""
-    found = []
-    for chapter in CHAPTERS:
-        shown, after = iter(page(site, chapter).select(".cell")), False
-        for cell in notebook(chapter)["cells"]:
-            if cell["cell_type"] == "markdown":
-                last = "".join(cell["source"]).strip().split("\n\n")[-1]
-                after = re.search(pattern, last)
-            elif "remove-cell" not in cell["metadata"].get("tags", []):
-                on_page = next(shown)
-                found += on_page.select(".cell_output") if after else []
-        assert next(shown, None) is None
+PREDICT = r"\*\*[Pp]redict\b"
+TOLD = r"what [a-z ]+ predict\.$"
+
+
+def cells_after(chapter, pattern):
+    """Return, for each cell of a chapter that is on its page and has code, whether it stands
+    between a text whose last paragraph has `pattern` and the next text, and whether it prints."""
+    found, after = [], False
+    for cell in notebook(chapter)["cells"]:
+        if cell["cell_type"] == "markdown":
+            last = "".join(cell["source"]).strip().split("\n\n")[-1]
+            after = bool(re.search(pattern, last))
+        elif "remove-cell" not in cell["metadata"].get("tags", []):
+            found.append((after, bool(cell["outputs"])))
     return found
 
 
-def test_no_answer_stands_open_between_a_question_and_the_next_text(site):
-    answers = outputs_after(site, r"\*\*[Pp]redict\b")
-    assert len(answers) > 50
+def outputs_after(site, chapter, pattern):
+    """Return the outputs on the page of a chapter of the cells that cells_after() finds."""
+    shown, wanted = page(site, chapter).select(".cell"), cells_after(chapter, pattern)
+    found = [cell.select(".cell_output") for cell in shown]
+    assert [bool(outputs) for outputs in found] == [prints for _, prints in wanted]
+    cells = zip(found, wanted, strict=True)
+    return [output for outputs, (after, _) in cells if after for output in outputs]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_answer_stands_open_between_a_question_and_the_next_text(site, chapter):
+    answers = outputs_after(site, chapter, PREDICT)
     assert [a.get_text() for a in answers if not a.find_parent("details")] == []
 
 
-def test_what_nobody_asked_stands_open(site):
-    told = outputs_after(site, r"what [a-z ]+ predict\.$")
-    assert len(told) > 1
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_what_nobody_asked_stands_open(site, chapter):
+    told = outputs_after(site, chapter, TOLD)
     assert [t.get_text()[:80] for t in told if t.find_parent("details")] == []
+
+
+def test_there_are_questions_and_things_told():
+    """Else the two tests above would hold for a book without any."""
+    count = {p: [c for k in CHAPTERS for c in cells_after(k, p) if all(c)] for p in (PREDICT, TOLD)}
+    assert len(count[PREDICT]) > 50 and len(count[TOLD]) > 1
 
 
 def test_what_is_to_be_predicted_is_folded_and_can_be_seen(reader):
@@ -79,10 +95,10 @@ def test_what_is_to_be_predicted_is_folded_and_can_be_seen(reader):
     assert output.is_visible()
 
 
-def test_the_setup_is_folded_and_says_so(site):
-    for chapter in CHAPTERS:
-        summary = page(site, chapter).select_one(".cell details summary")
-        assert summary.get_text().split()[0] == "Setup"
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_setup_is_folded_and_says_so(site, chapter):
+    summary = page(site, chapter).select_one(".cell details summary")
+    assert summary.get_text().split()[0] == "Setup"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -7,6 +7,8 @@ import pytest
 from conftest import CHAPTERS, FORK, ROOT, notebook
 from IPython.core.inputtransformer2 import TransformerManager
 
+from helpers.press import site as press
+
 
 def download(page):
     """Return the notebook that the page's download button gives."""
@@ -33,13 +35,14 @@ def run_without_helpers(cell, monkeypatch):
     return installed
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("chapter", [CHAPTERS[0], CHAPTERS[-1]])
 def test_a_downloaded_notebook_finds_its_helpers(published, site, reader, chapter, monkeypatch):
     given = download(reader(accept_downloads=True).open(f"{chapter}.html"))["cells"]
     stored = notebook(chapter)["cells"]
     first = next(k for k, cell in enumerate(given) if cell["cell_type"] == "code")
-    git = ["git", "-C", ROOT, "rev-parse", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    commit = press.commit("published")  # at which it was built; a later one changes no page
+    subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{commit}^{{commit}}"], check=True)
     if site == published:  # its pictures have an address too
         beside, there = "](../book/figures/", f"]({FORK}/raw/{commit}/book/figures/"
         stored = json.loads(json.dumps(stored).replace(beside, there))

@@ -1,5 +1,6 @@
 """The figures one can touch: their arithmetic, by other means, and what a reader's hands find."""
 
+import functools
 import json
 import re
 from collections import Counter
@@ -8,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from conftest import CHAPTERS, SITE, notebook
+from seen import STILL, Reader
 
 import helpers  # noqa: F401  the stand-in where there is no GPU
 from helpers.press import figures
@@ -124,6 +126,29 @@ def test_banks_are_those_of_a_numpy_tile(scripts):
         ]
 
 
+def test_tree_and_scans_are_those_of_numpy(scripts):
+    """What a place holds is the sum of the numbers it covers; additions are as many as said."""
+    ways = ["tree", "hillis", "work"]
+    steps = dict(zip(ways, computed(scripts, "tree", "steps", [[w] for w in ways]), strict=True))
+    rows = dict(zip(ways, computed(scripts, "tree", "rows", [[w] for w in ways]), strict=True))
+    numbers = np.array(rows["tree"][0])
+    assert [len(steps[way]) for way in ways] == [4, 4, 7]
+    assert [sum(map(len, steps[way])) for way in ways] == [15, 49, 26]
+    assert rows["tree"][-1][0] == numbers.sum()
+    for way in ("hillis", "work"):
+        assert rows[way][-1] == np.cumsum(numbers).tolist()
+    for way in ways:
+        held = [{k} for k in range(16)]
+        for step, pairs in enumerate(steps[way], 1):
+            assert len({place for place, _ in pairs}) == len(pairs)
+            held = [
+                h | set().union(*(held[f] for p, f in pairs if p == k)) for k, h in enumerate(held)
+            ]
+            covers = computed(scripts, "tree", "covers", [[way, step, k] for k in range(16)])
+            assert covers == [sorted(places) for places in held]
+            assert rows[way][step] == [int(numbers[list(places)].sum()) for places in held]
+
+
 def reads():
     """Return {name of a way to read: its code}, as the figure offers them."""
     source = (figures.SCRIPTS / "raw.js").read_text(encoding="utf-8")
@@ -193,7 +218,7 @@ def test_roof_is_the_larger_of_two_times(scripts):
 
 def test_every_figure_stands_in_one_chapter_with_its_picture():
     names = {path.stem for path in figures.scripts()} - {"touch"}
-    assert names == PLACES.keys() and len(names) == 5
+    assert names == PLACES.keys() and len(names) == 6
     stored = {path.name for path in figures.PICTURES.glob("touch-*.svg")}
     assert stored == {f"touch-{name}.svg" for name in names}
 
@@ -253,10 +278,28 @@ def open_at(visit, name):
     Return the page. Setting hundreds of formulas takes most of the time of opening a chapter, and
     the figures have none.
     """
-    visit.page.route("**/mathjax/tex-chtml.js", lambda route: route.fulfill(body=""))
+    visit.page.route("**/mathjax/book.js", lambda route: route.fulfill(body=""))
     page = visit.open(f"{PLACES[name]}.html")
     page.locator(BOARD.format(name)).scroll_into_view_if_needed()
     return page
+
+
+@pytest.fixture(scope="module")
+def desk(browser, addresses):
+    """Return a function: a figure's chapter as open_at leaves it, on a desktop, in the light.
+
+    It is opened once for the tests of the pointer, of contrast, the keyboard and paper: they come
+    in this order, for the pointer's finds the figure as it starts.
+    """
+    context = browser.new_context()
+
+    @functools.cache
+    def at(name):
+        visit = Reader(context, addresses("built"))
+        return visit, open_at(visit, name)
+
+    yield at
+    context.close()
 
 
 # What each figure says, as it starts, of another place: the place, and parts of the words.
@@ -269,6 +312,7 @@ WORDS = {
         "32 turn",
     ),
     "raw": ("2", "Thread 2 reads x[3] and writes z[2]", "6 threads"),
+    "tree": ("5", "Step 4: 1 place adds", "Place 5 keeps 10", "the sum of 2 numbers"),
     "roofline": ("0", "12 bytes and 1 FLOP an element are 0.0833 FLOP a byte", "Memory binds"),
 }
 
@@ -281,45 +325,14 @@ def place(page, name, at):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@BUILT
 @EACH
-def test_pointer(site, reader, name):
-    visit = reader()
-    page = open_at(visit, name)
+def test_pointer(desk, name):
+    visit, page = desk(name)
     at, *words = WORDS[name]
     before = page.locator(SAYS.format(name)).inner_text()
     page.mouse.move(*place(page, name, at))
     after = page.locator(SAYS.format(name)).inner_text()
     assert after != before and [part for part in words if part not in after] == []
-    assert visit.complaints == []
-
-
-@BUILT
-@EACH
-def test_keyboard(site, reader, name):
-    visit = reader()
-    page = open_at(visit, name)
-    board, says = page.locator(BOARD.format(name)), page.locator(SAYS.format(name))
-    first = page.locator(f"[data-figure={name}] :is(input, select)").first
-    first.focus()
-    before = says.inner_text()
-    first.press("ArrowDown" if first.evaluate("e => e.tagName") == "SELECT" else "ArrowRight")
-    moved = says.inner_text()
-    assert moved != before
-    for _ in range(4):  # from the controls to the drawing
-        if not board.evaluate("e => e === document.activeElement"):
-            page.keyboard.press("Tab")
-    assert board.evaluate("e => e === document.activeElement")
-    seen = {moved}
-    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
-        page.keyboard.press(key)
-        seen.add(says.inner_text())
-    assert len(seen) == 3
-    for _ in range(60):  # the arrows stop at the edge
-        page.keyboard.press("ArrowLeft")
-    edge = says.inner_text()
-    page.keyboard.press("ArrowLeft")
-    assert says.inner_text() == edge
     assert visit.complaints == []
 
 
@@ -374,15 +387,43 @@ CONTRAST = """place => {
 }"""
 
 
-@BUILT
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @EACH
-def test_contrast(site, reader, name, scheme):
-    page = open_at(reader(color_scheme=scheme), name)
-    assert page.evaluate("document.documentElement.dataset.theme") == scheme
-    found = page.locator(f"[data-figure={name}]").evaluate(CONTRAST)
-    assert len(found) >= 6
-    assert [(words, ratio) for words, ratio in found if ratio < 4.5] == []
+def test_contrast(desk, name):
+    _, page = desk(name)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        page.wait_for_function(STILL)
+        found = page.locator(f"[data-figure={name}]").evaluate(CONTRAST)
+        assert len(found) >= 6
+        assert [(words, ratio) for words, ratio in found if ratio < 4.5] == []
+
+
+@EACH
+def test_keyboard(desk, name):
+    visit, page = desk(name)
+    board, says = page.locator(BOARD.format(name)), page.locator(SAYS.format(name))
+    first = page.locator(f"[data-figure={name}] :is(input, select)").first
+    first.focus()
+    before = says.inner_text()
+    first.press("ArrowDown" if first.evaluate("e => e.tagName") == "SELECT" else "ArrowRight")
+    moved = says.inner_text()
+    assert moved != before
+    for _ in range(4):  # from the controls to the drawing
+        if not board.evaluate("e => e === document.activeElement"):
+            page.keyboard.press("Tab")
+    assert board.evaluate("e => e === document.activeElement")
+    seen = {moved}
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        seen.add(says.inner_text())
+    assert len(seen) == 3
+    for _ in range(60):  # the arrows stop at the edge
+        page.keyboard.press("ArrowLeft")
+    edge = says.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert says.inner_text() == edge
+    assert visit.complaints == []
 
 
 def shown(page, name):
@@ -392,13 +433,13 @@ def shown(page, name):
     return picture.is_visible(), page.locator(f"[data-figure={name}] .tf").is_visible()
 
 
-@BUILT
 @EACH
-def test_on_paper_stands_the_picture(site, reader, name):
-    page = open_at(reader(), name)
+def test_on_paper_stands_the_picture(desk, name):
+    _, page = desk(name)
     assert shown(page, name) == (False, True)
     page.emulate_media(media="print")
     assert shown(page, name) == (True, False)
+    page.emulate_media(media="screen")
 
 
 @BUILT

@@ -1,18 +1,13 @@
 """The built pages as files: links, hosts, alt texts, buttons, hidden cells. No browser needed."""
 
-import functools
 import os
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from conftest import CHAPTERS, FORK, PAGES, ROOT, SITE, build, notebook, soup
+from conftest import CHAPTERS, FORK, PAGES, ROOT, SITE, notebook, soup
 
-
-@functools.cache
-def anchors(path):
-    """Return the ids on the page at `path`, which many links lead to."""
-    return {tag["id"] for tag in soup(path).find_all(id=True)}
+from helpers.press import site as press
 
 
 def own_address():
@@ -26,18 +21,7 @@ def hrefs(page):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_resolve(site, name):
-    broken = []
-    for href in hrefs(soup(site / name)):
-        parts = urlsplit(href)
-        if parts.scheme or parts.netloc:
-            continue
-        target = (site / name).parent / unquote(parts.path) if parts.path else site / name
-        if not target.is_file():
-            broken.append(href)
-        elif parts.fragment and target.suffix == ".html" and parts.fragment != "#":
-            if unquote(parts.fragment) not in anchors(target.resolve()):
-                broken.append(href)
-    assert not broken
+    assert press.dead_links(site, name) == []
 
 
 def is_address(tag):
@@ -92,38 +76,33 @@ def test_solutions_are_collapsed_and_removed_cells_are_gone(site, chapter):
         assert " ".join("".join(cell["source"]).split()) not in code
 
 
-def check_buttons(folder, address):
-    """Assert that the pages in `folder` have the buttons for `address`, or none without one."""
+@pytest.mark.parametrize("name", PAGES)
+def test_buttons(site, name):
+    """A page has the buttons for the repository's address, or none where there is none."""
+    address = own_address() if site == SITE else FORK
     owner_and_name = urlsplit(address).path.strip("/")
-    for name in PAGES:
-        links = hrefs(soup(folder / name))
-        colab = [link for link in links if "colab.research.google.com/github" in link]
-        edit = [link for link in links if "/edit/" in link]
-        if address and name.startswith("notebooks/"):
-            stamped = f"{owner_and_name}/blob/colab/{name.removesuffix('.html')}.ipynb"
-            assert colab == [f"https://colab.research.google.com/github/{stamped}"]
-        elif address and name in ("book/index.html", "book/setup.html"):
-            first = f"{owner_and_name}/blob/colab/{CHAPTERS[0]}.ipynb"
-            assert colab == [f"https://colab.research.google.com/github/{first}"]
-        else:
-            assert colab == []
-        if not address:
-            assert edit == []
-        elif name.startswith("book/") and "/generated/" not in name:
-            assert edit == [f"{address}/edit/main/{name.removesuffix('html')}md"]
-        else:
-            assert edit == []
-
-
-def test_buttons(site):
-    check_buttons(site, own_address() if site == SITE else FORK)
+    links = hrefs(soup(site / name))
+    colab = [link for link in links if "colab.research.google.com/github" in link]
+    edit = [link for link in links if "/edit/" in link]
+    if address and name.startswith("notebooks/"):
+        stamped = f"{owner_and_name}/blob/colab/{name.removesuffix('.html')}.ipynb"
+        assert colab == [f"https://colab.research.google.com/github/{stamped}"]
+    elif address and name in ("book/index.html", "book/setup.html"):
+        first = f"{owner_and_name}/blob/colab/{CHAPTERS[0]}.ipynb"
+        assert colab == [f"https://colab.research.google.com/github/{first}"]
+    else:
+        assert colab == []
+    if address and name.startswith("book/") and "/generated/" not in name:
+        assert edit == [f"{address}/edit/main/{name.removesuffix('html')}md"]
+    else:
+        assert edit == []
 
 
 @pytest.mark.parametrize("wrong", ["someone/a-fork", "https://github.com/someone"])
-def test_a_wrong_address_is_refused(tmp_path, wrong):
-    run = build(tmp_path, wrong)
-    assert run.returncode != 0
-    assert "is not https://host/owner/name" in run.stdout + run.stderr
+def test_a_wrong_address_is_refused(tmp_path, monkeypatch, capfd, wrong):
+    monkeypatch.setenv("BOOK_REPOSITORY", wrong)  # put back as it was
+    assert not press.run(tmp_path, wrong)
+    assert "is not https://host/owner/name" in capfd.readouterr().err
 
 
 def test_no_page_is_left_over(site):

@@ -5,8 +5,7 @@ import re
 import unicodedata
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import CHAPTERS, PAGES, notebook
+from conftest import CHAPTERS, PAGES, notebook, soup
 from pypdf import PdfReader
 
 A4 = {"width": 794, "height": 1123}
@@ -34,8 +33,12 @@ def test_only_the_article_is_printed(reader, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= A4["width"]
 
 
+# Printing a chapter and reading the sheets takes seconds, and so most are in the long part.
+PRINTED = [CHAPTERS[0], *(pytest.param(c, marks=pytest.mark.long) for c in CHAPTERS[1:])]
+
+
 @pytest.mark.parametrize("site", ["built"], indirect=True)
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", PRINTED)
 def test_a_printed_chapter_has_hints_solutions_and_whole_lines(site, reader, chapter):
     page = reader(viewport=A4).open(f"{chapter}.html")
     sheets = printed(page)
@@ -51,8 +54,7 @@ def test_a_printed_chapter_has_hints_solutions_and_whole_lines(site, reader, cha
     assert [source for source in code if letters(source) not in paper and fits(source)] == []
     apart = [s for s in code if fits(s) and not any(letters(s) in sheet for sheet in sheets)]
     assert apart == []
-    html = BeautifulSoup((site / f"{chapter}.html").read_text(encoding="utf-8"), "html.parser")
-    hints = html.select("article details:not(.hide) > p")
+    hints = soup(site / f"{chapter}.html").select("article details:not(.hide) > p")
     words = {max(re.findall(r"[\w ]+", hint.get_text()), key=len) for hint in hints}
     assert len(words) >= 4
     assert [hint for hint in words if letters(hint) not in paper] == []

@@ -1,7 +1,7 @@
 """What a page weighs, and how long it takes to load on a telephone.
 
 python tests/site/weigh.py           weigh the pages of the built site, and print a table
-python tests/site/weigh.py --store   and write it into tests/site/weights.json
+python tests/site/weigh.py --store   and write it into the evidence "page_weights"
 
 A page is loaded as on a slow line: 1.6 Mbit/s, 150 ms for an answer, a processor four times slower
 than the one at hand, gzip, nothing in the cache. The times depend on the machine; the weights, the
@@ -13,14 +13,15 @@ import contextlib
 import functools
 import gzip
 import http.server
-import json
-import platform
 import sys
 import threading
 from pathlib import Path
 
-HERE = Path(__file__).parent
-STORED = HERE / "weights.json"
+from helpers.press import evidence
+
+# What all pages load, and what makes them so. The weights of today's pages, a sentence more and a
+# figure less, are compared with what is stored by a test of their own.
+ABOUT = ["_config.yml", "book/_ext/*.py", "book/_static/**/*"]
 TEXT = {".html", ".css", ".js", ".svg", ".json", ".xml"}
 LINE = {"offline": False, "latency": 150, "downloadThroughput": 2e5, "uploadThroughput": 9.4e4}
 SLOWER = 4
@@ -36,6 +37,13 @@ WATCH = """
     if (!e.hadRecentInput) seen.shift += e.value;
   })).observe({type: 'layout-shift', buffered: true});
 """
+# Scrolls to the end, no faster than the browser draws: cells are laid out as they come near.
+SCROLL = """async () => {
+  for (let y = 0; y < document.documentElement.scrollHeight; y += 600) {
+    scrollTo(0, y);
+    for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  }
+}"""
 # Opens the answers to questions and loads their pictures, as a reader does.
 OPEN = """() => Promise.allSettled([...document.querySelectorAll('.prediction details')]
   .flatMap(d => { d.open = true; return [...d.querySelectorAll('img')]; })
@@ -52,6 +60,12 @@ STOPS = """() => {
 }"""
 
 
+@functools.lru_cache(maxsize=200)
+def packed(path, changed):
+    """Return the gzipped text of the file at `path`, which was last `changed` at that time."""
+    return gzip.compress(path.read_bytes(), 6, mtime=0)
+
+
 class Zipped(http.server.SimpleHTTPRequestHandler):
     """A quiet server of files that packs texts, as the servers of published copies do."""
 
@@ -64,7 +78,7 @@ class Zipped(http.server.SimpleHTTPRequestHandler):
         if path.suffix not in TEXT or not path.is_file():
             super().do_GET()
             return
-        content = gzip.compress(path.read_bytes(), 6, mtime=0)
+        content = packed(path, path.stat().st_mtime_ns)
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(path))
         self.send_header("Content-Encoding", "gzip")
@@ -73,11 +87,19 @@ class Zipped(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(content)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """One that does not mind a reader who leaves before all has come."""
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextlib.contextmanager
 def serve(folder):
     """Serve `folder` from this machine; yield the address."""
     handler = functools.partial(Zipped, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -114,10 +136,7 @@ def weigh(browser, url, slow=True):
             "Network.emulateNetworkConditions",
             {**LINE, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
         )
-    height = page.evaluate("document.documentElement.scrollHeight")
-    for y in range(0, height, 600):
-        page.evaluate(f"scrollTo(0, {y})")
-        page.wait_for_timeout(20)
+    page.evaluate(SCROLL)
     page.wait_for_load_state("networkidle")
     shift = page.evaluate("seen.shift")  # what comes now moves everything
     page.evaluate(OPEN)
@@ -143,7 +162,7 @@ def main(arguments=None):
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser("python tests/site/weigh.py")
-    parser.add_argument("--store", action="store_true", help="write weights.json")
+    parser.add_argument("--store", action="store_true", help="store what was found")
     parser.add_argument("--site", type=Path, default=SITE, help="another built site's folder")
     options = parser.parse_args(arguments)
     pages = ["book/index", *CHAPTERS]
@@ -153,11 +172,12 @@ def main(arguments=None):
         for name in pages:
             found[name] = weigh(browser, f"{address}/{name}.html")
             print(name, found[name], flush=True)
-        facts = {"browser": browser.version, "processor": platform.machine(), "line": LINE}
+        facts = evidence.cpu() | {"browser": browser.version}
         browser.close()
     if options.store:
-        stored = facts | {"times slower": SLOWER, "pages": found}
-        STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+        made = evidence.receipt("python tests/site/weigh.py --store", facts, ABOUT)
+        stored = {"line": LINE, "times slower": SLOWER, "pages": found}
+        evidence.store("page_weights", stored, made)
     return 0
 
 
