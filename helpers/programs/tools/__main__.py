@@ -26,55 +26,89 @@ CACHES = {
 }
 
 
-def run(*arguments, numpy_for_numba=None):
-    """Run the worker with these arguments and return what it says, or {"failed": why}."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {key: str(Path(folder, at)) for key, at in CACHES.items()}
-        environment["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+class Process:
+    """A worker with these arguments, and with empty caches; it waits until `finish` is called."""
+
+    def __init__(self, *arguments, numpy_for_numba=None):
+        self.folder = tempfile.TemporaryDirectory()
+        caches = {key: str(Path(self.folder.name, at)) for key, at in CACHES.items()}
+        environment = os.environ | caches
+        environment |= {"JAX_ENABLE_COMPILATION_CACHE": "false", "HELPERS_TOOLS_WAIT": "1"}
         if numpy_for_numba and arguments[0] == "numba_kernels":
             paths = [str(numpy_for_numba), environment.get("PYTHONPATH", "")]
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        command = [sys.executable, "-m", "helpers.programs.tools.worker", *arguments]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "helpers.programs.tools.worker", *arguments],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self):
+        """Let it go on; return what it says at its end, or {"failed": why}."""
         try:
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=SECONDS
-            )
+            said, errors = self.process.communicate("go\n", timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return {"failed": f"not done after {SECONDS} s"}
-    said = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not said:
-        return {"failed": (done.stderr.strip() or "it said nothing").splitlines()[-1][:300]}
-    return json.loads(said[-1])
+        finally:
+            self.end()
+        found = [line for line in said.splitlines() if line.startswith("{")]
+        if self.process.returncode or not found:
+            return {"failed": (errors.strip() or "it said nothing").splitlines()[-1][:300]}
+        return json.loads(found[-1])
+
+    def end(self):
+        """End it, whether it is done or not, and empty its caches."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        self.folder.cleanup()
+
+
+def one_by_one(tasks, numpy_for_numba=None, say=print):
+    """Run workers, one for each list of arguments; yield what they say.
+
+    Only one is at work. The next one has begun meanwhile, and waits when it has imported its tool
+    and made its inputs, which takes longer than many a measurement.
+    """
+    ahead = Process(*tasks[0], numpy_for_numba=numpy_for_numba)
+    try:
+        for task, following in zip(tasks, [*tasks[1:], None], strict=True):
+            process = ahead
+            ahead = following and Process(*following, numpy_for_numba=numpy_for_numba)
+            found = process.finish()
+            say(*task, found)
+            yield found
+    finally:
+        if ahead:
+            ahead.end()
 
 
 def measure(names, numpy_for_numba=None, say=print):
     """Return what the tools `names` take for all jobs, with the ceilings and what they reach.
 
-    {"ceilings": [before, after], "tools": {name: {job: {...}}}, "gate": {...}}. `share` is the rate
-    of the work over that of the ceiling: of the faster of the two runs of it. RuntimeError where a
-    ceiling could not be measured.
+    {"ceilings": [before, after], "rates": ..., "tools": {name: {job: {...}}}, "gate": {...}}.
+    `share` is the rate of the work over that of its ceiling: of the faster of the two runs of it.
+    RuntimeError where a ceiling could not be measured.
     """
     names = tools.known(names)
-    ends = [run("ceilings")]
-    found = {name: {} for name in names}
-    for name in names:
-        for job in JOBS:
-            row = run(name, job, numpy_for_numba=numpy_for_numba)
-            row["lines"] = lines.count(Path(__file__).with_name(f"{name}.py"), job)
-            found[name][job] = row
-            say(f"{name:16} {job:10} {row}")
-    gate = run("gate")
-    say(f"gate {gate}")
-    ends.append(run("ceilings"))
-    for end in ends:
+    pairs = [(name, job) for name in names for job in JOBS]
+    tasks = [("ceilings",), *pairs, ("gate",), ("ceilings",)]
+    before, *rows, gate, after = one_by_one(tasks, numpy_for_numba, say)
+    for end in (before, after):
         if "failed" in end:
             raise RuntimeError(f"no ceiling was measured: {end['failed']}")
-    rates = {kind: max(end[kind]["work"] / end[kind]["median"] for end in ends) for kind in ends[0]}
-    for rows in found.values():
-        for job, row in rows.items():
-            if "median" in row:
-                rate = work(job, JOBS[job].full) / row["median"]
-                row["share"] = rate / rates[JOBS[job].ceiling]
+    ends = [before, after]
+    rates = {kind: max(end[kind]["work"] / end[kind]["median"] for end in ends) for kind in before}
+    found = {name: {} for name in names}
+    for (name, job), row in zip(pairs, rows, strict=True):
+        row["lines"] = lines.count(Path(__file__).with_name(f"{name}.py"), job)
+        if "median" in row:
+            rate = work(job, JOBS[job].full) / row["median"]
+            row["share"] = rate / rates[JOBS[job].ceiling]
+        found[name][job] = row
     return {"ceilings": ends, "rates": rates, "tools": found, "gate": gate}
 
 
@@ -82,7 +116,8 @@ def check(names, numpy_for_numba=None):
     """Hold the tools `names` against NumPy at odd sizes, side by side; return {name: found}."""
     names = tools.known(names)
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda n: run(n, "--check", numpy_for_numba=numpy_for_numba), names)
+        begun = [Process(name, "check", numpy_for_numba=numpy_for_numba) for name in names]
+        found = pool.map(Process.finish, begun)
         return dict(zip(names, found, strict=True))
 
 

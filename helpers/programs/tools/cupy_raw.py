@@ -94,8 +94,8 @@ extern "C" __global__ void stencil(const float* x, const float* weights, float* 
 def stencil(x, weights, out):
     rows, columns = x.shape
     wide = 1 if columns % 4 else 4
-    kernel = compiled("stencil", stencil_source, WIDE=wide, ROWS=12)
-    grid = -(-columns // (wide * 128)), -(-rows // 12)
+    kernel = compiled("stencil", stencil_source, WIDE=wide, ROWS=4)
+    grid = -(-columns // (wide * 128)), -(-rows // 4)
     kernel(grid, (128,), (x, weights, out, np.int32(rows), np.int32(columns)))
     return out
 
@@ -155,75 +155,83 @@ def softmax(x, out):
 
 
 dense_source = r"""
-#include <mma.h>
 #include <cuda_fp16.h>
-using namespace nvcuda;
-constexpr int TILE = 128, DEEP = 32, LINE_A = DEEP + 8, LINE_B = TILE + 8;  // 8: against conflicts
+typedef unsigned int Two;  // two float16
+constexpr int TILE = 128, DEEP = 32, LINE_A = DEEP / 2 + 4, LINE_B = TILE + 8;  // of `Two`
+union Eight { uint4 all; half one[8]; Two two[4]; };
 
+// sum += a b with a (16, 16), b (16, 8), on the tensor cores.  needs compute capability 8.0
+__device__ void mma(float* sum, const Two* a, const Two* b) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
 // Eight neighbours of a row of a matrix; zeros outside.
-__device__ uint4 eight(const half* from, int row, int column, int rows, int columns) {
+__device__ Eight eight(const half* from, int row, int column, int rows, int columns) {
     const half* at = from + (long long)row * columns + column;
-    if (row < rows && column + 8 <= columns && columns % 8 == 0) return *(const uint4*)at;
-    union { uint4 all; half one[8]; } found;
+    Eight found;
+    if (row < rows && column + 8 <= columns && columns % 8 == 0) {
+        found.all = *(const uint4*)at;
+        return found;
+    }
     for (int k = 0; k < 8; k++)
         found.one[k] = row < rows && column + k < columns ? at[k] : __float2half(0.0f);
-    return found.all;
+    return found;
 }
 extern "C" __global__ void __launch_bounds__(256) dense(
     const half* A, const half* B, const half* bias, half* C, int M, int N, int K) {
-    __shared__ __align__(128) half as[2][TILE * LINE_A], bs[2][DEEP * LINE_B];
-    __shared__ __align__(128) float patch[8][16 * 16];
-    int t = threadIdx.x, warp = t / 32, lane = t % 32;
+    __shared__ uint4 as4[2][TILE * LINE_A / 4], bs4[2][DEEP / 2 * LINE_B / 4];
+    int t = threadIdx.x, warp = t / 32, g = t % 32 / 4, q = t % 4;
     int row0 = blockIdx.y * TILE, column0 = blockIdx.x * TILE;
-    int y = warp / 4 * 64, x = warp % 4 * 32;  // the corner of my warp's 64 by 32 numbers
-    uint4 next_a[2], next_b[2];
+    int y = warp / 4 * 64 + g, x = warp % 4 * 32;  // my warp has 64 by 32 numbers
+    Eight next_a[2], next_b[2];
     auto fetch = [&](int k0) {
         for (int e = 0; e < 2; e++) {
-            int i = t + e * 256;
-            next_a[e] = eight(A, row0 + i / 4, k0 + i % 4 * 8, M, K);
-            next_b[e] = eight(B, k0 + i / 16, column0 + i % 16 * 8, K, N);
+            next_a[e] = eight(A, row0 + t / 4 + e * 64, k0 + t % 4 * 8, M, K);
+            next_b[e] = eight(B, k0 + t / 16 * 2 + e, column0 + t % 16 * 8, K, N);
         }
     };
-    auto keep = [&](int stage) {
-        for (int e = 0; e < 2; e++) {
-            int i = t + e * 256;
-            *(uint4*)&as[stage][i / 4 * LINE_A + i % 4 * 8] = next_a[e];
-            *(uint4*)&bs[stage][i / 16 * LINE_B + i % 16 * 8] = next_b[e];
-        }
+    auto keep = [&](int stage) {  // of B in pairs from two rows, as the tensor cores want them
+        Two *as = (Two*)as4[stage], *bs = (Two*)bs4[stage] + t / 16 * LINE_B + t % 16 * 8;
+        for (int e = 0; e < 2; e++)
+            *(uint4*)&as[(t / 4 + e * 64) * LINE_A + t % 4 * 4] = next_a[e].all;
+        Eight pairs[2];
+        for (int k = 0; k < 8; k++)
+            for (int e = 0; e < 2; e++) pairs[k / 4].one[k % 4 * 2 + e] = next_b[e].one[k];
+        for (int e = 0; e < 2; e++) *(uint4*)&bs[e * 4] = pairs[e].all;
     };
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[4][2];
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 2; j++) wmma::fill_fragment(sum[i][j], 0.0f);
+    float sum[4][4][4] = {};
     fetch(0);
     keep(0);
     __syncthreads();
     for (int k0 = 0, stage = 0; k0 < K; k0 += DEEP, stage ^= 1) {
+        const Two *as = (Two*)as4[stage], *bs = (Two*)bs4[stage];
         if (k0 + DEEP < K) fetch(k0 + DEEP);  // on its way while the tensor cores work
-        for (int k = 0; k < DEEP; k += 16) {
-            wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a[4];
-            wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b[2];
+        #pragma unroll
+        for (int k = 0; k < DEEP / 2; k += 8) {
+            Two a[4][4], b[4][2];
             for (int i = 0; i < 4; i++)
-                wmma::load_matrix_sync(a[i], &as[stage][(y + i * 16) * LINE_A + k], LINE_A);
-            for (int j = 0; j < 2; j++)
-                wmma::load_matrix_sync(b[j], &bs[stage][k * LINE_B + x + j * 16], LINE_B);
+                for (int r = 0; r < 4; r++)
+                    a[i][r] = as[(y + i * 16 + r % 2 * 8) * LINE_A + k + r / 2 * 4 + q];
+            for (int j = 0; j < 4; j++)
+                for (int r = 0; r < 2; r++)
+                    b[j][r] = bs[(k + r * 4 + q) * LINE_B + x + j * 8 + g];
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 2; j++) wmma::mma_sync(sum[i][j], a[i], b[j], sum[i][j]);
+                for (int j = 0; j < 4; j++) mma(sum[i][j], a[i], b[j]);
         }
         if (k0 + DEEP < K) keep(stage ^ 1);
         __syncthreads();
     }
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 2; j++) {
-            wmma::store_matrix_sync(patch[warp], sum[i][j], 16, wmma::mem_row_major);
-            __syncwarp();
-            for (int e = lane; e < 256; e += 32) {
-                int row = row0 + y + i * 16 + e / 16, column = column0 + x + j * 16 + e % 16;
+        for (int j = 0; j < 4; j++)
+            for (int r = 0; r < 4; r++) {
+                int row = row0 + y + i * 16 + r / 2 * 8;
+                int column = column0 + x + j * 8 + q * 2 + r % 2;
                 if (row < M && column < N)
                     C[(long long)row * N + column] =
-                        __float2half(fmaxf(patch[warp][e] + __half2float(bias[column]), 0.0f));
+                        __float2half(fmaxf(sum[i][j][r] + __half2float(bias[column]), 0.0f));
             }
-            __syncwarp();
-        }
 }"""
 
 

@@ -10,7 +10,7 @@ import cupy as cp
 import numpy as np
 
 SOURCE = r"""
-struct alignas(WIDE * sizeof(T)) Pack { T v[WIDE]; };
+struct alignas(WIDE * sizeof(Number)) Pack { Number v[WIDE]; };
 
 extern "C" __global__ void forward(const Pack* x, const Pack* y, Pack* z, long long n) {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -25,7 +25,7 @@ extern "C" __global__ void backward(const Pack* x, const Pack* y, const Pack* dz
     if (i >= n) return;
     Pack a = x[i], b = y[i], d = dz[i], da, db;
     for (int k = 0; k < WIDE; k++) {
-        T s = 1 / (1 + exp(-a.v[k]));
+        Number s = 1 / (1 + exp(-a.v[k]));
         da.v[k] = d.v[k] * b.v[k] * s * (1 + a.v[k] * (1 - s));
         db.v[k] = d.v[k] * a.v[k] * s;
     }
@@ -36,7 +36,8 @@ extern "C" __global__ void backward(const Pack* x, const Pack* y, const Pack* dz
 @functools.cache
 def compiled(name, dtype, wide):
     number = {"float32": "float", "float64": "double"}[dtype]
-    return cp.RawKernel(SOURCE, name, options=(f"-DT={number}", f"-DWIDE={wide}"))
+    # No macro is called T: the compiler's own headers have templates of a type T.
+    return cp.RawKernel(SOURCE, name, options=(f"-DNumber={number}", f"-DWIDE={wide}"))
 
 
 def launch(name, *arrays):

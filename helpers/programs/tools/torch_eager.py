@@ -8,6 +8,7 @@ CANNOT = (
     "gradients come with it."
 )
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False  # float32 it stays
+torch.backends.cudnn.benchmark = True  # at the first call cuDNN tries what it has
 torch.set_grad_enabled(False)
 
 

@@ -9,6 +9,8 @@ from helpers.programs.tools import gate
 
 def on_torch_stream(name, *tensors):
     """Launch a kernel of gate.py on tensors, without a copy, in the stream that PyTorch is in."""
+    if not tensors[0].numel():
+        return
     device = tensors[0].device.index
     stream = torch.cuda.current_stream(device).cuda_stream
     with cp.cuda.Device(device), cp.cuda.ExternalStream(stream):
