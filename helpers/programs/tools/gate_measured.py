@@ -1,12 +1,14 @@
 """The gate of torch_gate.py held against PyTorch's own: gradcheck, errors, streams and time."""
 
+import functools
+
 import torch
 from torch.nn import functional
 
 from helpers.programs.tools.torch_gate import silu_gate
 from helpers.programs.tools.worker import warm
 
-SIDE = 8192  # float32: 256 MiB an array, far beyond the L2 cache
+SIDES = {"large": 16384, "small": 32}  # float32: 1 GiB an array; and where the host decides
 
 
 def plain(x, y):
@@ -61,12 +63,17 @@ def refuses():
 
 
 def measure():
-    """Return what was found, and the seconds of forward and backward for each of three ways."""
+    """Return what was found, and the seconds of forward and backward for each of three ways.
+
+    Large matrices say what the GPU needs, small ones what Python and PyTorch need on the host.
+    """
     found = {"gradcheck": gradients_hold(), "error": largest_error(), "refuses": refuses()}
-    x, y = pair(SIDE, SIDE)
-    dz = torch.randn_like(x)
     ways = {"eager": plain, "compiled": torch.compile(plain), "kernels": silu_gate}
-    for name, function in ways.items():
-        found[name] = warm(lambda f=function: step(f, x, y, dz), lambda _: torch.cuda.synchronize())
-    # Arrays read and written once each: forward 3, backward 5; one after another, 5 and 9.
-    return found | {"bytes": 8 * x.nbytes, "side": SIDE, "versions": {"PyTorch": torch.__version__}}
+    for size, side in SIDES.items():
+        x, y = pair(side, side)
+        dz = torch.randn_like(x)
+        found[size] = {"side": side, "bytes": 8 * x.nbytes}  # arrays moved: forward 3, backward 5
+        for name, function in ways.items():
+            call = functools.partial(step, function, x, y, dz)
+            found[size][name] = warm(call, lambda _: torch.cuda.synchronize())
+    return found | {"versions": {"PyTorch": torch.__version__}}
