@@ -12,7 +12,7 @@ import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
 from helpers import device, standin
-from helpers.press import evidence, tools_page
+from helpers.press import evidence, tools_page, tools_picture
 from helpers.programs import tools
 from helpers.programs.tools import __main__ as runner
 from helpers.programs.tools import lines, worker
@@ -297,4 +297,40 @@ def test_the_page_is_made_from_the_evidence(monkeypatch):
     monkeypatch.setattr(evidence, "load", lambda name: broken)
     assert "| JAX: jit | – | not measured: no JAX |" in "\n".join(tools_page.tables({}))
     monkeypatch.setattr(evidence, "load", lambda name: None)
-    assert tools_page.tables({}) == tools_page.gate({}) == ["Nothing is measured yet."]
+    nothing = ["Nothing is measured yet."]
+    assert tools_page.tables({}) == tools_page.gate({}) == tools_page.picture({}) == nothing
+
+
+def test_the_operation_inside_pytorch_is_told_as_it_was_measured():
+    stored = evidence.load("torch_gate")
+    assert stored["gradcheck"] is True and stored["error"] < 1e-6
+    assert stored["refuses"] == ["ValueError", "TypeError"]
+    gain = stored["large"]["eager"]["median"] / stored["large"]["kernels"]["median"]
+    assert gain > 1.5  # what the page promises: faster than eager PyTorch
+    text = "\n".join(tools_page.gate({}))
+    assert f"{gain:.2f} times as fast as eager" in text and "`gradcheck` accepts" in text
+
+
+def test_what_a_tool_cannot_do_is_what_its_file_says():
+    [text] = tools_page.cannot({})
+    assert len(text.splitlines()) == len(tools.TOOLS)
+    for name in CUPY:
+        assert f"- **{tools.TOOLS[name]}**. {tools.load(name).CANNOT}" in text
+
+
+def test_the_picture_names_tools_that_were_measured():
+    stored = evidence.load("tools")
+    named = [tool for _, step in tools_picture.STEPS for tool in step]
+    assert sorted(named) == sorted(stored["tools"])  # each once
+    [text] = tools_page.picture({})
+    shown = text.partition("</title>")[2]
+    for _, step in tools_picture.STEPS:
+        for tool, job in step.items():
+            share = stored["tools"][tool][job]["share"]
+            words = f"{tools_picture.name(tool)} · {share:.2f}"
+            assert f">{words}<" in shown and words in tools_picture.alternative(stored)
+            assert tools_picture.name(tool) in tools.TOOLS[tool]
+    assert "\n\n" not in text  # else Markdown would go on after a blank line
+    missing = json.loads(json.dumps(stored))
+    del missing["tools"]["jax_jit"]["add_twice"]["share"]
+    assert ">JAX: jit<" in tools_picture.draw(missing)
