@@ -285,13 +285,19 @@ def test_the_page_is_made_from_the_evidence(monkeypatch):
             assert row["lines"] == lines.count(FOLDER / f"{name}.py", job)
     text = "\n\n".join(tools_page.tables({}))
     for job, about in JOBS.items():
-        section = text.partition(f"### {about.title}")[2].partition("###")[0]
+        section = text.partition(f"<summary>{about.title}: ")[2].partition("</details>")[0]
         for name, title in tools.TOOLS.items():
             share = stored["tools"][name][job]["share"]
             assert f"| {title} | {share:.2f} |" in section
-        shares = [float(line.split("|")[2]) for line in section.splitlines() if "µs" in line]
+        shares = [
+            float(line.split("|")[2])
+            for line in section.splitlines()
+            if " | 0." in line or " | 1." in line
+        ]
         assert shares == sorted(shares, reverse=True)
-    assert "not measured" not in text
+        best = max(rows[job]["share"] for rows in stored["tools"].values())
+        assert f" **{best:.2f}** " in text.partition("<details>")[0]
+    assert "not measured" not in text and "(Numba-CUDA with " in text
     broken = json.loads(json.dumps(stored))
     broken["tools"]["jax_jit"]["dense"] = {"failed": "no JAX", "lines": 4}
     monkeypatch.setattr(evidence, "load", lambda name: broken)
@@ -299,6 +305,23 @@ def test_the_page_is_made_from_the_evidence(monkeypatch):
     monkeypatch.setattr(evidence, "load", lambda name: None)
     nothing = ["Nothing is measured yet."]
     assert tools_page.tables({}) == tools_page.gate({}) == tools_page.picture({}) == nothing
+
+
+def test_what_the_page_says_of_the_table_holds():
+    found = evidence.load("tools")["tools"]
+    best = {job: max(found, key=lambda name: found[name][job]["share"]) for job in JOBS}
+    assert set(list(best.values())[:3]) == {"cupy_raw"} and best["dense"] != "cupy_raw"
+    assert found["cupy_raw"]["dense"]["share"] < 0.5
+    for job, rows in found["triton_kernels"].items():
+        assert rows["share"] > 0.8 * found[best[job]][job]["share"]
+        assert rows["lines"] <= found["cupy_raw"][job]["lines"] / 2
+    for name, job in (("torch_eager", "add_twice"), ("torch_eager", "dense")):
+        assert found[name][job]["share"] > 0.9 and found[name][job]["lines"] <= 3
+    numpys = {rows["dense"]["versions"]["NumPy"] for rows in found.values()}
+    assert found["numba_kernels"]["dense"]["versions"]["NumPy"] == min(numpys) < max(numpys)
+    for rows in found.values():
+        for job, row in rows.items():
+            assert max(row["error"], row["odd"]) < JOBS[job].tolerance
 
 
 def test_the_operation_inside_pytorch_is_told_as_it_was_measured():

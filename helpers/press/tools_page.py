@@ -34,28 +34,45 @@ WAYS = {
 
 
 def tables(chapters):
-    """Return the tables of the four jobs as pieces of Markdown."""
+    """Return a table of all tools, and one for each job, folded, as pieces of Markdown."""
     stored = evidence.load(NAME)
     if stored is None:
         return ["Nothing is measured yet."]
     made, ceilings = stored["receipt"], stored["ceilings"]
     on, rates = made["on"], stored["rates"]
     text = [
+        _summary(stored["tools"]),
+        "A share in bold is the best of its job, or within three hundredths of it.",
         f"Measured on one {on['gpu']} (driver {on['driver']}, CUDA {on['cuda']}) on "
-        f"{made['date']}, in one run. A copy of 1 GiB moved "
-        f"{format_rate(rates['copy'])} there, and cuBLAS made a product of float16 matrices at "
-        f"{format_rate(rates['cublas'], 'FLOP/s')}: {_drift(ceilings)}.",
+        f"{made['date']}, in one run. A copy of 1 GiB moved {format_rate(rates['copy'])}, and "
+        f"cuBLAS made a product of float16 matrices at {format_rate(rates['cublas'], 'FLOP/s')}: "
+        f"{_drift(ceilings)}. {_versions(stored)}",
     ]
     for job, about in JOBS.items():
-        rows = {name: stored["tools"][name][job] for name in tools.TOOLS if name in stored["tools"]}
+        rows = {name: stored["tools"][name][job] for name in stored["tools"]}
         ordered = sorted(rows, key=lambda name: -rows[name].get("share", 0))
-        head = ["Tool", _ceiling(about), "Time", "First call", "Lines"]
-        text += [
-            f"### {about.title}",
-            _size(job),
-            _table([head, *(_row(n, rows[n]) for n in ordered)]),
-        ]
-    return [*text, _versions(stored)]
+        head = ["Tool", _ceiling(about), "Time", "Spread", "First call", "Lines"]
+        table = _table([head, *(_row(name, rows[name]) for name in ordered)])
+        text.append(f"<details><summary>{about.title}: {_size(job)}</summary>")
+        text += [table, "</details>"]
+    return text
+
+
+def _summary(found):
+    """The shares of all tools, with how long their first calls and their programs are."""
+    best = {job: max(rows[job].get("share", 0) for rows in found.values()) for job in JOBS}
+    lines = [["Tool", *(about.title for about in JOBS.values()), "First call", "Lines"]]
+    for name, rows in found.items():
+        shares = []
+        for job in JOBS:
+            share = rows[job].get("share")
+            words = "–" if share is None else f"{share:.2f}"
+            shares.append(f"**{words}**" if share and share > best[job] - 0.03 else words)
+        firsts = [row["first"] for row in rows.values() if "first" in row] or [0]
+        counts = [row["lines"] for row in rows.values()]
+        first = f"{min(firsts):.1g}–{max(firsts):.1g} s"
+        lines.append([tools.TOOLS[name], *shares, first, f"{min(counts)}–{max(counts)}"])
+    return _table(lines)
 
 
 def gate(chapters):
@@ -65,7 +82,8 @@ def gate(chapters):
         return ["Nothing is measured yet."]
     large, small, on = stored["large"], stored["small"], stored["receipt"]["on"]
     rows = [["Forward and backward", *(f"{x['side']:,} × {x['side']:,}" for x in (large, small))]]
-    rows += [[words, _spread(large[way]), _spread(small[way])] for way, words in WAYS.items()]
+    for way, words in WAYS.items():
+        rows.append([words, *(format_seconds(x[way]["median"]) for x in (large, small))])
     gain, cost = (x["eager"]["median"] / x["kernels"]["median"] for x in (large, small))
     rate = large["bytes"] / large["kernels"]["median"]
     said = "accepts" if stored["gradcheck"] else "refuses"
@@ -119,15 +137,14 @@ def _size(job):
 
 def _row(name, row):
     if "failed" in row:
-        return [tools.TOOLS[name], "–", f"not measured: {row['failed']}", "–", row["lines"]]
+        return [tools.TOOLS[name], "–", f"not measured: {row['failed']}", "–", "–", row["lines"]]
     first = f"{row['first']:.2g} s"
-    return [tools.TOOLS[name], f"{row['share']:.2f}", _spread(row), first, row["lines"]]
+    return [tools.TOOLS[name], f"{row['share']:.2f}", *_spread(row), first, row["lines"]]
 
 
 def _spread(row):
-    """A median with its quartiles."""
-    low, high = format_seconds(row["low"]), format_seconds(row["high"])
-    return f"{format_seconds(row['median'])} ({low.split()[0]} to {high})"
+    """A median in words, and how far apart the quartiles are."""
+    return format_seconds(row["median"]), f"{(row['high'] - row['low']) / row['median']:.1%}"
 
 
 def _drift(ceilings):

@@ -4,8 +4,8 @@ from html import escape
 
 from helpers.programs import tools
 
-WIDTH, TALL, GAP = 680, 92, 34
-LEFT, RIGHT, BOX = 8, 376, 296  # where the questions and the answers stand, and how wide
+WIDTH, TALL, GAP = 602, 92, 34
+LEFT, RIGHT, BOX = 8, 332, 262  # where the questions and the answers stand, and how wide
 # A question, in lines; then the tools that answer it, with the job whose measurement says how well.
 STEPS = [
     (
@@ -21,11 +21,11 @@ STEPS = [
         {"triton_kernels": "softmax"},
     ),
     (
-        ["Must threads talk, or a place in", "memory be yours to choose?"],
+        ["Must threads talk, or", "a place in memory be", "yours to choose?"],
         {"cupy_raw": "softmax", "numba_kernels": "softmax"},
     ),
 ]
-SHORT = {"cupy_kernels": "CuPy: ElementwiseKernel"}  # where the name is too long for a box
+SHORT = {"cupy_kernels": "ElementwiseKernel"}  # where the name is too long for a box
 
 
 def name(tool):
@@ -67,7 +67,7 @@ def draw(stored):
         for k, words in enumerate(lines):
             at = y + TALL / 2 + 6 + 23 * (k - (len(lines) - 1) / 2)
             parts.append(
-                f'<text x="{x + BOX / 2}" y="{at:.1f}" text-anchor="middle" font-size="18"{weight}'
+                f'<text x="{x + BOX / 2}" y="{at:.1f}" text-anchor="middle" font-size="17"{weight}'
                 f' fill="{text}">{escape(words)}</text>'
             )
 

@@ -36,15 +36,16 @@ extern "C" __global__ void backward(const Pack* x, const Pack* y, const Pack* dz
 @functools.cache
 def compiled(name, dtype, wide):
     number = {"float32": "float", "float64": "double"}[dtype]
-    # No macro is called T: the compiler's own headers have templates of a type T.
+    # No macro is called T: the compiler's own headers have templates of a T.
     return cp.RawKernel(SOURCE, name, options=(f"-DNumber={number}", f"-DWIDE={wide}"))
 
 
 def launch(name, *arrays):
-    """Run `name`, forward (x, y, z) or backward (x, y, dz, dx, dy), on arrays of one shape.
+    """Run `name`: forward (x, y, z) or backward (x, y, dz, dx, dy).
 
-    CuPy's arrays, C-contiguous, all float32 or all float64; the last one or two are written. They
-    are read in packs of 16 bytes where all begin at a multiple of that and the length allows it.
+    CuPy's arrays of one shape, C-contiguous, all float32 or all float64; the
+    last one or two are written. They are read in packs of 16 bytes where all
+    begin at a multiple of that and the length allows it.
     """
     first, wide = arrays[0], 16 // arrays[0].itemsize
     if first.size % wide or any(array.data.ptr % 16 for array in arrays):

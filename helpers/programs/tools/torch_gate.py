@@ -8,7 +8,7 @@ from helpers.programs.tools import gate
 
 
 def on_torch_stream(name, *tensors):
-    """Launch a kernel of gate.py on tensors, without a copy, in the stream that PyTorch is in."""
+    """Launch a kernel of gate.py on tensors, in the stream that PyTorch is in."""
     if not tensors[0].numel():
         return
     device = tensors[0].device.index
@@ -27,7 +27,7 @@ class SiluGate(torch.autograd.Function):
         x, y = x.contiguous(), y.contiguous()
         z = torch.empty_like(x)
         on_torch_stream("forward", x, y, z)
-        ctx.save_for_backward(x, y)  # not ctx.x = x, which would hide later changes of x
+        ctx.save_for_backward(x, y)  # not ctx.x = x: changes would go unseen
         return z
 
     @staticmethod
