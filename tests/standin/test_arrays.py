@@ -189,7 +189,6 @@ LIST = "Unsupported type <class 'list'>"
         (lambda a, h: cp.add(a, a, where=a > 1), TypeError, "Wrong arguments"),
         (lambda a, h: cp.sin(a, a, a), TypeError, "Wrong number of arguments for 'cupy_sin'."),
         (lambda a, h: cp.maximum.reduce(a), NotImplementedError, "`cupy_maximum.reduce` is not"),
-        (lambda a, h: a.toDlpack(), NotImplementedError, "toDlpack"),
         (lambda a, h: hash(a), TypeError, "unhashable type"),
     ],
 )

@@ -148,6 +148,10 @@ def test_numpy_shares_the_memory():
     assert y.ctypes.data == x.data.ptr and x.__dlpack_device__() == (1, 0)
     x[2] = 40
     assert y[2] == 40
+    # What is lent is not given to anybody else.
+    del x
+    others = [cp.full(7, 5, np.float32) for _ in range(9)]
+    assert y.tolist() == [0, 1, 40, 3, 4, 5, 6] and len(others) == 9
 
 
 def test_pinned_arrays_like_others():

@@ -48,12 +48,13 @@ def zeros_pinned(shape, dtype=float, order="C") -> _np.ndarray:
 
 
 def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.ndarray:
-    """``empty_pinned`` of the shape and dtype of an array ``a``, of either kind."""
+    """``empty_pinned`` with the shape, dtype and strides of an array ``a``, of either kind."""
     if subok is not None:
         raise TypeError("subok is not supported yet")
-    order = "F" if order in ("K", "A") and a.flags.f_contiguous and a.ndim > 1 else "C"
-    shape = a.shape if shape is None else shape
-    return empty_pinned(shape, a.dtype if dtype is None else dtype, order)
+    here = a._array if isinstance(a, _cupy.ndarray) else a
+    like = _np.empty_like(here, dtype, order or "K", shape=shape)
+    buffer = _alloc_pinned_memory(like.nbytes) if like.nbytes else None
+    return _np.ndarray(like.shape, like.dtype, buffer=buffer, strides=like.strides)
 
 
 def zeros_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.ndarray:
