@@ -71,6 +71,11 @@ TREE = {
         [("__shared__ float", "__shared__ volatile float"), (STEP + LOOP_BARRIER, STEP)],
         "race|expected",
     ),
+    "a fence": ([(STEP + LOOP_BARRIER, STEP + "__threadfence();\n")], "race|expected"),
+    "not in the last warp": (
+        [(STEP + LOOP_BARRIER, STEP + "if (half > 32) __syncthreads();\n")],
+        "race|expected",
+    ),
     "no bounds": ([("i < n ? x[i] : 0", "x[i]")], "bounds|outside|reads|nan|expected"),
     "half of the numbers": ([("half = 128", "half = 64")], "expected"),
     "the first block's": ([("blockIdx.x * 256 + t", "t")], "expected"),
@@ -147,6 +152,10 @@ TIE = "other > v || (other == v && other_k < k)"
 LARGEST = {
     "no tie": ([(TIE, "other > v")], "expected"),
     "the last of equals": ([(TIE, "other > v || (other == v && other_k > k)")], "expected"),
+    "half of the lanes named": (
+        [("other_k = __shfl_down_sync(0xffffffff", "other_k = __shfl_down_sync(0xffff")],
+        "mask",
+    ),
     "index in the warp": ([("where[i / 32] = k;", "where[i / 32] = k % 32;")], "expected"),
     "zero past the end": ([("float v = x[k];", "float v = i < n ? x[k] : 0;")], "expected"),
     "no bounds": ([("int k = min(i, n - 1);", "int k = i;")], "outside|reads|expected"),
@@ -201,6 +210,9 @@ RECURRENCE = {
     "carry": ([("B += A * last;", "B += last;")], "expected"),
     "no carry": ([("B += A * last;", "")], "expected"),
     "left past the edge": ([("if (lane >= step) {", "{")], "expected"),
+    "order of the pair": ([("B += A * left_B;", "B = left_A * B + left_B;")], "expected"),
+    "last but one lane": ([("B, 31)", "B, 30)")], "expected"),
+    "a barrier": ([("B += A * last;", "__syncthreads(); B += A * last;")], "diverge"),
     "row 0": (
         [
             (
@@ -225,6 +237,13 @@ def test_recurrences_that_are_wrong(chapter, name):
 OTHERS = "int others = place(0, row) + k - (before + at[row]);"
 PARTITION = {
     "in order": ([("y[n - 1 - first - k]", "y[n - (many - total) - first + k]")], "expected"),
+    "in order in the tile": (
+        [
+            ("kept[TILE - 1 - others] =", "kept[total + others] ="),
+            ("kept[TILE - 1 - k]", "kept[many - 1 - k]"),
+        ],
+        "expected",
+    ),
     "past the end": ([("min(TILE, n - tile * TILE)", "TILE")], "outside|wrote|writes|expected"),
     "one tile": ([("first = tile * TILE - earlier", "first = 0")], "race|expected"),
     "zero is kept": (
@@ -274,6 +293,8 @@ BYTES = {
     "not cleared": ([("own[t] = 0;", "")], "written"),
     "no atomic": ([("atomicAdd(own + x[i], 1u)", "own[x[i]]++")], "race"),
     "first block": ([("i = blockIdx.x * blockDim.x + t", "i = t")], "bin"),
+    "read and stored": ([("atomicAdd(bins + t, own[t])", "bins[t] += own[t]")], "race|bin"),
+    "8 bits": ([("atomicAdd(bins + t, own[t])", "atomicAdd(bins + t, own[t] & 255)")], "bin"),
     "no loop": ([("for (; i < n; i += gridDim.x * blockDim.x)", "if (i < n)")], "bin"),
     "stored": ([("if (own[t]) atomicAdd(bins + t, own[t]);", "bins[t] = own[t];")], "bin|race"),
     "signed": ([("const unsigned char*", "const signed char*")], "outside|reads|writes|byte"),
@@ -308,6 +329,8 @@ def test_byte_counts_that_are_wrong(chapter, name):
 SEGMENTS = {
     "keys ignored": ([("lane >= step && left_k == k", "lane >= step")], "expected"),
     "ends of warps forgotten": ([("lane == 31 || ", "")], "expected"),
+    "beginnings": ([("lane == 31 || next", "lane == 0 || next")], "expected"),
+    "left past the edge": ([("lane >= step && left_k", "left_k")], "expected"),
     "stored": ([("atomicAdd(sums + k, v)", "sums[k] = v")], "race|expected"),
     "past the end": ([("k >= 0 && ", "")], "outside|writes|before"),
 }
@@ -324,6 +347,8 @@ UP = "        if (k < 256) s[k] += s[k - step];\n        __syncthreads();\n    }
 BLOCK_SCANS = {
     "no barrier": ([(UP, UP.replace("        __syncthreads();\n", ""))], "race|element"),
     "only up": ([("step = 64; step > 0", "step = 0; step > 0")], "element"),
+    "of those before": ([("y[i] = s[t];", "y[i] = t ? s[t - 1] : 0;")], "element"),
+    "no bounds": ([("if (i < n) y[i]", "y[i]")], "outside"),
     "starts too late": ([("step = 64", "step = 32")], "element"),
 }
 
@@ -333,3 +358,24 @@ BLOCK_SCANS = {
 def test_block_scans_that_are_wrong(chapter, name):
     changes, says = BLOCK_SCANS[name]
     refused(chapter.judged("exercise-6", kernel(chapter, "block_scan", *changes)), says)
+
+
+CELLS = {8: "41a637ae", 9: "9361e0fb", 10: "71954a65"}
+OTHERS_WRONG = {
+    "a bin too high": (8, "above >= k) - 1", "above >= k)"),
+    "rising": (8, "[::-1][:k]", "[-k:]"),
+    "what was never written": (8, "few[: int(many[0])]", "few"),
+    "no end": (9, "cp.full(m + 1, n,", "cp.full(m + 1, 0,"),
+    "a place too far": (9, "(int)number[i] - 1", "(int)number[i]"),
+    "no first run": (9, "i == 0 || x", "i > 0 && x"),
+    "31 bits": (10, "range(32)", "range(31)"),
+    "not stable": (10, "all + i - before", "n - 1 - (i - before)"),
+}
+
+
+@pytest.mark.parametrize("name", long_but(list(OTHERS_WRONG)[::3], OTHERS_WRONG))
+def test_other_answers_that_are_wrong(chapter, name):
+    number, right, wrong = OTHERS_WRONG[name]
+    answer = chapter.cells[CELLS[number]].partition("helpers.check")[0]
+    assert answer.count(right) == 1
+    refused(chapter.judged(f"exercise-{number}", answer.replace(right, wrong)), "expected|outside")
