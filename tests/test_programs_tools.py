@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
-from helpers import device, standin
+from helpers import device
 from helpers.press import evidence, tools_page, tools_picture
 from helpers.programs import tools
 from helpers.programs.tools import __main__ as runner
@@ -39,12 +39,7 @@ def small(monkeypatch):
 @pytest.mark.parametrize("name", CUPY)
 @pytest.mark.parametrize("job", JOBS)
 def test_cupys_programs_are_right_at_odd_sizes(name, job):
-    tool = tools.load(name)
-    if (name, job) == ("cupy_arrays", "stencil") and standin.is_active():
-        with pytest.raises(NotImplementedError, match="cupyx.scipy is not covered"):
-            worker.odd_sizes(tool, job)
-        return
-    assert worker.odd_sizes(tool, job) < JOBS[job].tolerance
+    assert worker.odd_sizes(tools.load(name), job) < JOBS[job].tolerance
 
 
 def test_a_job_is_measured_and_held_against_numpy(monkeypatch):
