@@ -55,9 +55,9 @@ _MISSING = re.compile(
 # Names that the built-in header of NVRTC 13 uses: it is read behind the macros of -D, and breaks on
 # them.
 _TAKEN = frozenset(
-    "T a align alignment b base begin bytes count delta dst end f fn format func height id in int key "
-    "laneMask length mask mode name offset op p pred ptr res result size size_t src srcLane std type "
-    "v val value var w width x y z".split()
+    "T a align alignment b base begin bytes count delta dst end f fn format func height id in "
+    "int key laneMask length mask mode name offset op p pred ptr res result size size_t src "
+    "srcLane std type v val value var w width x y z".split()
 )
 
 
