@@ -408,3 +408,11 @@ def test_constant_memory_is_told_apart():
     }
     assert seen.total("requests", kind="load") == 4  # those of x
     assert "load c[3], constant" in str(seen)
+
+
+def test_a_write_through_a_pointer_whose_const_is_cast_away():
+    x = cp.arange(64, dtype="f4")
+    seen = look("((float *)x)[i ^ 1] = x[i] + 1;", x, cp.zeros(64, "f4"), blocks=1)
+    assert {(r.kind, r.array, r.harmless) for r in seen.races} == {("race", "x", False)}
+    assert (x == cp.arange(64)).all()  # as before the x-ray
+    assert look("((float *)x)[i] = x[i] + 1;", x, x[:1], blocks=1).races == ()

@@ -113,8 +113,8 @@ def test_options():
 
 
 def test_definitions_do_not_reach_the_shim():
-    source = 'extern "C" __global__ void k(T *x) { x[0] = y; }'
-    module = Module(source, ("-DT=double", "-Dy=2.5", "-Dint=float", "-Dsize_t=char"))
+    source = 'extern "C" __global__ void k(REAL *x) { x[0] = c; }'
+    module = Module(source, ("-DREAL=double", "-Dc=2.5", "-Di=float", "-DVALUE=char"))
     held = Allocation(8)
     module.kernel("k").launch((1, 1, 1), (1, 1, 1), [held])
     assert np.asarray(held).view(np.float64)[0] == 2.5

@@ -135,6 +135,18 @@ def test_what_the_preprocessor_refuses(source, message):
         run(source, 0)
 
 
+@pytest.mark.parametrize("name", ["T", "x", "width", "value", "p", "size(a)"])
+def test_a_macro_of_an_option_that_breaks_nvrtc(name):
+    options = (f"-D{name}=float",)
+    source = 'extern "C" __global__ void k(float *X, int I) { X[I] = 1; }'
+    if nvrtc.is_installed():
+        assert "builtin_header" in nvrtc.compile(source, options).log
+        assert nvrtc.compile(f"#define T int\n{source}").accepted
+    with pytest.raises(CompileException, match=rf"-D{name.partition('(')[0]} .*NVRTC"):
+        cp.RawKernel(source, "k", options=options).compile()
+    cp.RawKernel(f"#define T int\n{source}", "k", options=("-DN=3", "-DT_=float")).compile()
+
+
 HOST_FUNCTION = "without execution space annotations .* is considered a host function"
 HOST_VARIABLE = "without memory space annotations .* is considered a host variable"
 REFUSED = {

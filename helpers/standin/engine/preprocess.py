@@ -52,6 +52,15 @@ _MISSING = re.compile(
 )
 
 
+# Names that the built-in header of NVRTC 13 uses: it is read behind the macros of -D, and breaks on
+# them.
+_TAKEN = frozenset(
+    "T a align alignment b base begin bytes count delta dst end f fn format func height id in "
+    "int key laneMask length mask mode name offset op p pred ptr res result size size_t src "
+    "srcLane std type v val value var w width x y z".split()
+)
+
+
 class Preprocessed:
     """Text without comments and macros. Its lines that begin with ``#`` say where a line is from.
 
@@ -117,6 +126,7 @@ def preprocess(source: str, name: str, options: compiler.Options) -> Preprocesse
         CompileError: for a directive that is wrong, an include that nobody offers, ``#error``.
         NotImplementedError: for a header of CUDA's that the shim lacks.
     """
+    _refuse_taken(options.definitions)
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
     (standard,), folders = options.arguments, options.folders
     # Without folders, nothing but the text decides what comes out of it; a file may change.
@@ -140,6 +150,19 @@ def preprocess(source: str, name: str, options: compiler.Options) -> Preprocesse
     if alone and not re.search(r'^# \d+ "/', result, re.MULTILINE):
         cache.store(kept, result)
     return Preprocessed(result)
+
+
+def _refuse_taken(definitions: Sequence[str]) -> None:
+    """Refuse a macro of -D that NVRTC's own header breaks on, unless -U takes it back."""
+    words = [line.split(maxsplit=2) for line in definitions]
+    last = {re.match(r"\w*", rest[0])[0]: kind for kind, *rest in words if rest}
+    for name in sorted(_TAKEN & {name for name, kind in last.items() if kind == "#define"}):
+        raise CompileError(
+            f"error: the option -D{name} makes a macro of a name that NVRTC's own header, which it "
+            f"reads behind the options, uses for itself; NVRTC then stops in "
+            f"__nv_nvrtc_builtin_header.h. Choose a longer name, in capitals, or write a line "
+            f"`#define {name} ...` in the source\n\n1 error detected.\n"
+        )
 
 
 def _missing(message: str, name: str) -> Exception | None:

@@ -64,9 +64,9 @@ class Space:
     """Memory with a name. Element ``k`` lies at byte ``origin + k * item_bytes`` of it.
 
     ``base`` is its address (0 for shared memory), ``size`` its bytes; ``memory`` is one of
-    MEMORIES. ``read_only``: the kernel cannot write there. ``alignment`` in bytes is that of its
-    elements, 16 where nothing is known, and ``widest`` what one access to such an element can move
-    at most. ``shape`` is known of some shared arrays.
+    MEMORIES. ``read_only``: the kernel says that it does not write there. ``alignment`` in bytes is
+    that of its elements, 16 where nothing is known, and ``widest`` what one access to such an
+    element can move at most. ``shape`` is known of some shared arrays.
     """
 
     name: str
@@ -274,7 +274,7 @@ def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] 
 @contextlib.contextmanager
 def _restored(arrays: Sequence[Space]):
     """What the arrays hold is the same behind a ``with`` block as before it."""
-    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if not a.read_only]
+    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if a.memory != "constant"]
     try:
         yield
     finally:

@@ -101,6 +101,10 @@ void each_cell(int space, size_t offset, size_t size, F f) {
 }
 
 void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place) {
+    Space &s = spaces[space];
+    // Written through a pointer whose const was cast away: its cells begin now.
+    if (s.read_only && s.memory == GLOBAL && !s.cells && (kind == STORE || kind == VSTORE || kind == ATOMIC))
+        s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
     each_cell(space, offset, size, [&](Cell &cell, size_t at, uint8_t bytes) {
         check_cell(cell, space, at, bytes, kind, place, p, size);
     });
