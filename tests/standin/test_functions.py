@@ -304,3 +304,11 @@ def test_the_profiler_comes_with_cupyx():
     for module, name in (("cupyx", "jit"), ("cupy", "polynomial"), ("cupy", "vectorize")):
         with pytest.raises(NotImplementedError, match=f"^{module}.{name} is not covered"):
             getattr({"cupy": cp, "cupyx": cupyx}[module], name)
+
+
+def test_an_axis_by_place():
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    b = cp.asarray(a)
+    assert np.array_equal(cp.concatenate([b, b + 1], 1).get(), np.concatenate([a, a + 1], 1))
+    out = cp.zeros((4, 3), np.float32)
+    assert cp.concatenate([b, b], 0, out) is out and (out[2:] == b).all()

@@ -52,7 +52,7 @@ def row(
         parameters = [
             parameter.name
             for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         ]
     except ValueError:
         parameters = []
