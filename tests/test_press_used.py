@@ -15,6 +15,7 @@ from helpers.press import notebook, record, used
 ALL = {path.stem[:2] for path in notebook.paths()}
 USERS = {
     "helpers/timing.py": ALL,
+    "helpers/timeline.py": {"25"},
     "helpers/crossover.py": ALL,
     "helpers/xray/ceilings.py": set(),
     "helpers/chapters/autograd.py": {"70", "80", "90"},
@@ -27,7 +28,8 @@ USERS = {
     "helpers/programs/dask_series/__init__.py": {"90"},
     "helpers/programs/dask_series/__main__.py": {"90"},
 }
-HELD_BY_TESTS = ("checks", "data", "device", "display", "guards", "launcher", "report", "__init__")
+HELD_BY_TESTS = ("checks", "data", "device", "display", "drawn", "guards", "launcher", "report")
+HELD_BY_TESTS += ("__init__",)
 
 
 @pytest.fixture(scope="module")
