@@ -36,6 +36,16 @@ WHOLE = {
         "sum(v * factor if k in moved else v for k, v in seconds.items())",
         "take",
     ),
+    "the longest step alone": ("max(seconds.values(), default=0)", "take"),
+    "the factor off": ("sum(seconds.values()) - factor", "take"),
+    "one step of those moved": (
+        "sum(v / factor if k == 'step 0' and moved else v for k, v in seconds.items())",
+        "take",
+    ),
+    "by the number of steps": (
+        "sum(seconds.values()) * (1 - len(moved) / len(seconds) * (1 - 1 / factor))",
+        "take",
+    ),
     "nothing": ("None", "not done yet"),
 }
 
@@ -108,6 +118,10 @@ CLEANS = {
     "the median along the stack": ("(0, 20, 20)", "(3, 3, 1)"),
     "a width too small": ("(0, 10, 10)", "(1, 3, 3)"),
     "almost no width": ("(1, 20, 20)", "(1, 3, 3)"),
+    "no background": ("(0, 0, 0)", "(1, 3, 3)"),
+    "no median": ("(0, 20, 20)", "1"),
+    "a median too large": ("(0, 20, 20)", "(1, 5, 5)"),
+    "along rows only": ("(0, 0, 20)", "(1, 3, 3)"),
 }
 
 
@@ -156,11 +170,24 @@ def test_buffers_that_are_filled_too_early(chapter, name):
     refused(chapter.judged("exercise-4", STAGED.format(**parts)), "not its own")
 
 
-def test_a_buffer_that_is_not_used(chapter):
-    answer = """def staged(chunks, buffers, lanes, work):
-    return [work(cp.asarray(chunk)) for chunk in chunks]
-"""
-    refused(chapter.judged("exercise-4", answer), "a buffer was not used")
+OTHER_STAGED = {
+    "no buffer": ("[work(cp.asarray(chunk)) for chunk in chunks]", "a buffer was not used"),
+    "on the host": ("[np.asarray(2 * chunk) for chunk in chunks]", "not on the device"),
+    "all but one": ("[work(cp.asarray(chunk)) for chunk in chunks[1:]]", "0 results for 1"),
+    "in another order": (
+        "[work(cp.asarray(chunk)) for chunk in chunks[::-1]]",
+        "not its own; the first is that of chunk 4",
+    ),
+    "no work": ("[cp.asarray(chunk) for chunk in chunks]", "not its own"),
+    "nothing": ("None", "not done yet"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_STAGED)
+def test_other_stages_that_are_wrong(chapter, name):
+    value, says = OTHER_STAGED[name]
+    answer = f"def staged(chunks, buffers, lanes, work):\n    return {value}\n"
+    refused(chapter.judged("exercise-4", answer), says)
 
 
 OTHER_STAGES = {
