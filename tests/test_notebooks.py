@@ -34,7 +34,8 @@ def test_the_receipt_is_complete(path):
     for when in ("before", "after"):
         assert 0 < receipt["host_us"][when]["low"] <= receipt["host_us"][when]["high"]
     assert receipt["disturbed"] in (True, False)
-    assert receipt["modules"] and receipt["libraries"] and receipt["host"]
+    assert set(receipt["modules"]) == set(used.paths(notebook.read(path)))
+    assert receipt["libraries"] and receipt["host"]
     assert set(receipt["switches"]) == {"in the code", "at the end"}
 
 

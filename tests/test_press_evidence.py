@@ -28,7 +28,8 @@ def test_what_is_stored_is_about_what_is_here(name):
 
 def test_the_evidence_there_is():
     assert evidence.names() == [
-        *("conformance", "fuzz", "matmul_counters", "page_weights", "xray", "xray_fresh")
+        *("conformance", "fuzz", "matmul_counters", "page_weights", "tools", "torch_gate"),
+        *("xray", "xray_fresh"),
     ]
 
 

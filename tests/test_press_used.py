@@ -28,6 +28,9 @@ USERS = {
     "helpers/programs/dask_series/__init__.py": {"90"},
     "helpers/programs/dask_series/__main__.py": {"90"},
 }
+# No chapter's: evidence is about them, with a receipt of its own.
+TOOLS = sorted((notebook.BOOK / "helpers" / "programs" / "tools").glob("*.py"))
+USERS |= {path.relative_to(notebook.BOOK).as_posix(): set() for path in TOOLS}
 HELD_BY_TESTS = ("checks", "data", "device", "display", "drawn", "guards", "launcher", "report")
 HELD_BY_TESTS += ("__init__",)
 

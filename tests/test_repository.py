@@ -30,6 +30,7 @@ TEXT |= {".toml", ".txt", ".yml", ".yaml", ""}
 
 CITED = {  # other people's projects
     "cupy/cupy",
+    "nvidia",  # Warp's documents
     "googlecolab/backend-info",
     "0Akise/edla-rs",
     "KazuhisaFujita/EDLA",

@@ -491,6 +491,10 @@ def go_on(kinds: dict | None = None, every: bool = False) -> None:
     """
     results = evidence.load(NAME)
     about = results["receipt"]["about"]
+    books = [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for stem in results["chapters"].keys() - {book.stem for book in books}:
+        del results["chapters"][stem]  # there is no such chapter any more
+        about.pop(kernels_of(stem), None)
     if kinds is None:
         kinds = XRAY if standin.is_active() else XRAY | {"racecheck": (RACECHECK, "never")}
     for name in CASES if every else ():
@@ -498,9 +502,11 @@ def go_on(kinds: dict | None = None, every: bool = False) -> None:
         results["cases"][name] |= {"x-ray": counts, "races": races}
     tasks, n_gpus = {}, cp.cuda.runtime.getDeviceCount()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for book in [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for book in books:
             subject = kernels_of(book.stem)
             same = fingerprint(subject) == about.get(subject)
+            if not same:  # what was found of other kernels says nothing of these
+                results["chapters"].pop(book.stem, None)
             for kind, (tool, choice) in kinds.items():
                 if (
                     same

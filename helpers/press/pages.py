@@ -1,8 +1,8 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, landing.md, the cards'
-                                        pictures and headlines.json there
+                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, the
+                                        cards' pictures and headlines.json there
 """
 
 import json
@@ -14,7 +14,17 @@ from html import escape
 from pathlib import Path
 
 from helpers import standin
-from helpers.press import evidence, front, host, labels, notebook, record, results, xray_page
+from helpers.press import (
+    evidence,
+    front,
+    host,
+    labels,
+    notebook,
+    record,
+    results,
+    tools_page,
+    xray_page,
+)
 
 PACKAGES = ("CUDA", "NVRTC", "CuPy", "NumPy", "Python")
 OUTCOMES = {
@@ -300,6 +310,10 @@ PAGES = {
     "conformance": conformance,
     "fuzz": fuzz,
     "xray": xray_page.examples,
+    "tools": tools_page.tables,
+    "tools_cannot": tools_page.cannot,
+    "tools_gate": tools_page.gate,
+    "tools_picture": tools_page.picture,
     "landing": front.landing,
 }
 

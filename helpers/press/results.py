@@ -36,6 +36,16 @@ def headlines(book):
     return [{key: entry.get(key) for key in keys} for entry in entries if entry is not None]
 
 
+def own(path, book):
+    """Return the headlines of the chapter `book` at `path` but those that it repeats.
+
+    What a chapter measures again of another's is listed as `repeats` in book/chapters.toml: shown
+    where a reader needs it, and stored once.
+    """
+    repeats = labels.plan()["chapters"].get(path.stem[:2], {}).get("repeats", [])
+    return [entry for entry in headlines(book) if entry["name"] not in repeats]
+
+
 def stored(notebooks=()):
     """Return all headlines stored in the `notebooks` (paths; default: all chapters).
 
@@ -48,7 +58,7 @@ def stored(notebooks=()):
         book = notebook.read(path)
         recorded = book.metadata.get("receipt", {})
         where = {"device": recorded.get("gpu"), "date": recorded.get("date"), "notebook": path.stem}
-        for entry in headlines(book):
+        for entry in own(path, book):
             if entry["name"] in found:
                 raise ValueError(f"{path.name}: the headline {entry['name']} is stored twice")
             found[entry["name"]] = entry | where
@@ -109,7 +119,7 @@ def gather(notebooks=(), folder=None):
         if receipt.get("outputs_sha256") != used.outputs_sha256(book):
             left_out.append(path.name)
             continue
-        entries, target = headlines(book), file(receipt["gpu"], folder)
+        entries, target = own(path, book), file(receipt["gpu"], folder)
         if entries or target.exists():
             merge(target, receipt, entries, path.stem)
     return left_out

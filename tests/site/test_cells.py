@@ -1,13 +1,19 @@
 """Cells on the page: nothing spoils an exercise, figures have numbers and can be enlarged."""
 
 import base64
+import importlib.util
 import io
 import re
 
 import numpy as np
 import pytest
-from conftest import CHAPTERS, notebook, soup
+from conftest import CHAPTERS, ROOT, notebook, soup
+from docutils import nodes
 from PIL import Image
+
+spec = importlib.util.spec_from_file_location("cells", ROOT / "book" / "_ext" / "cells.py")
+page_cells = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(page_cells)
 
 
 def page(site, chapter):
@@ -41,7 +47,6 @@ def test_the_output_of_an_exercise_is_called_the_stored_runs(site, chapter):
 
 
 PREDICT = r"\*\*[Pp]redict\b"
-TOLD = r"what [a-z ]+ predict\.$"
 
 
 def cells_after(chapter, pattern):
@@ -72,16 +77,23 @@ def test_no_answer_stands_open_between_a_question_and_the_next_text(site, chapte
     assert [a.get_text() for a in answers if not a.find_parent("details")] == []
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_what_nobody_asked_stands_open(site, chapter):
-    told = outputs_after(site, chapter, TOLD)
-    assert [t.get_text()[:80] for t in told if t.find_parent("details")] == []
+def test_there_are_questions():
+    """Else the test above would hold for a book without any."""
+    answered = [cell for name in CHAPTERS for cell in cells_after(name, PREDICT) if all(cell)]
+    assert len(answered) > 50
 
 
-def test_there_are_questions_and_things_told():
-    """Else the two tests above would hold for a book without any."""
-    count = {p: [c for k in CHAPTERS for c in cells_after(k, p) if all(c)] for p in (PREDICT, TOLD)}
-    assert len(count[PREDICT]) > 50 and len(count[TOLD]) > 1
+@pytest.mark.parametrize(
+    "text, is_question",
+    [
+        ("The table sets the times beside what the passes predict.", False),
+        ("Bytes alone do not predict this.", False),
+        ("Predict: which is faster?", True),
+        ("Look at the code before you run it.", True),
+    ],
+)
+def test_what_nobody_asked_stands_open(text, is_question):
+    assert page_cells.asks(nodes.paragraph("", text)) is is_question
 
 
 def test_what_is_to_be_predicted_is_folded_and_can_be_seen(reader):

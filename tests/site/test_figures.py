@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from conftest import CHAPTERS, SITE, notebook
+from marks import long_but
 from seen import STILL, Reader
 
 import helpers  # noqa: F401  the stand-in where there is no GPU
@@ -259,6 +260,8 @@ def test_colours_can_be_told_apart():
 
 BUILT = pytest.mark.parametrize("site", ["built"], indirect=True)
 EACH = pytest.mark.parametrize("name", PLACES)
+# What all figures have from the same script and stylesheet: two stand for them in `make test`.
+SHARED = pytest.mark.parametrize("name", long_but(["banks", "tree"], PLACES))
 
 
 @BUILT
@@ -337,7 +340,7 @@ def test_pointer(desk, name):
 
 
 @BUILT
-@EACH
+@SHARED
 def test_touch(site, reader, name):
     visit = reader(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     page = open_at(visit, name)
@@ -387,7 +390,7 @@ CONTRAST = """place => {
 }"""
 
 
-@EACH
+@SHARED
 def test_contrast(desk, name):
     _, page = desk(name)
     for scheme in ("dark", "light"):
@@ -433,7 +436,7 @@ def shown(page, name):
     return picture.is_visible(), page.locator(f"[data-figure={name}] .tf").is_visible()
 
 
-@EACH
+@SHARED
 def test_on_paper_stands_the_picture(desk, name):
     _, page = desk(name)
     assert shown(page, name) == (False, True)
@@ -443,7 +446,7 @@ def test_on_paper_stands_the_picture(desk, name):
 
 
 @BUILT
-@EACH
+@SHARED
 def test_without_scripts_stands_the_picture(site, reader, name):
     page = reader(java_script_enabled=False).page
     page.goto(f"file://{SITE}/{PLACES[name]}.html")

@@ -84,8 +84,9 @@ def test_one_button_forgets_everything_and_says_so(site, reader):
     visit = reader()
     for chapter in (FIRST, SECOND):
         page = visit.open(f"{chapter}.html")
-        page.locator(".progress-box input").check()
-        page.locator(".progress-done input").first.check()
+        # Not with the pointer, which misses while the page is still moving; the others use it.
+        for box in (".progress-box input", ".progress-done input"):
+            page.locator(box).first.evaluate("box => box.click()")
     assert len(kept(page)) == 2
     page.evaluate("localStorage.setItem('of-another', 'stays')")
     page.get_by_role("button", name="Forget all my marks").click()

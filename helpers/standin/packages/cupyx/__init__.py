@@ -47,6 +47,21 @@ def zeros_pinned(shape, dtype=float, order="C") -> _np.ndarray:
     return array
 
 
+def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.ndarray:
+    """``empty_pinned`` of the shape and dtype of an array ``a``, of either kind."""
+    if subok is not None:
+        raise TypeError("subok is not supported yet")
+    order = "F" if order in ("K", "A") and a.flags.f_contiguous and a.ndim > 1 else "C"
+    shape = a.shape if shape is None else shape
+    return empty_pinned(shape, a.dtype if dtype is None else dtype, order)
+
+
+def zeros_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.ndarray:
+    array = empty_like_pinned(a, dtype, order, subok, shape)
+    array.fill(0)
+    return array
+
+
 def geterr() -> dict:
     """What happens at an error; a device reports none of arithmetic."""
     unset = dict.fromkeys(("divide", "over", "under", "invalid"))

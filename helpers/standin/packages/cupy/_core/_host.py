@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from cupy._core._dispatch import extends, named
-from cupy._core._ndarray import ndarray, place
-from cupy.cuda.stream import refuse_while_capturing
+from cupy._core._ndarray import ndarray, place, poison
+from cupy.cuda import _late
+from cupy.cuda.stream import catch_up, get_current_stream, refuse_while_capturing
 
 
 @extends(ndarray)
@@ -24,10 +25,13 @@ class OnHost:
     def _host(self, on=None) -> np.ndarray:
         """The NumPy array inside; RuntimeError where the stream is capturing."""
         refuse_while_capturing(stream=on)
+        catch_up(on)
         return self._array
 
     def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
         """A copy in host memory, as a NumPy array; into ``out`` where one is given."""
+        if out is not None and not blocking and isinstance(out, np.ndarray):
+            return self._get_later(stream, out)
         host = self._host(stream)
         if out is None:
             if order not in ("C", "F", "A"):
@@ -35,6 +39,21 @@ class OnHost:
             return host.copy(order)
         if not isinstance(out, np.ndarray):
             raise TypeError("Only numpy.ndarray can be obtained fromcupy.ndarray")
+        self._check_target(out)
+        out[...] = host
+        return out
+
+    def _get_later(self, stream, out: np.ndarray) -> np.ndarray:
+        """``get`` that does not wait: ``out`` holds canaries until the stream was waited for."""
+        self._check_target(out)
+        refuse_while_capturing(stream=stream)
+        on = get_current_stream() if stream is None else stream
+        if not _late.put_off(on, lambda: out.__setitem__(..., self._array), out):
+            return self.get(stream, out=out)
+        poison(out)
+        return out
+
+    def _check_target(self, out: np.ndarray) -> None:
         if self.dtype != out.dtype:
             raise TypeError(f"{out.dtype} array cannot be obtained from {self.dtype} array")
         if self.shape != out.shape:
@@ -43,8 +62,6 @@ class OnHost:
             )
         if not (out.flags.c_contiguous or out.flags.f_contiguous):
             raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
-        out[...] = host
-        return out
 
     def item(self):
         return self._host().item()

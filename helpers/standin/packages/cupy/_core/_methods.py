@@ -9,7 +9,8 @@ from cupy._core._dispatch import check_dtype, extends, submit
 from cupy._core._ndarray import allocate_like, ndarray, place
 from cupy._core._protocols import as_device
 from cupy._core._run import routine, run
-from cupy.cuda.stream import refuse_while_capturing
+from cupy.cuda import _late
+from cupy.cuda.stream import get_current_stream, refuse_while_capturing
 
 
 @extends(ndarray)
@@ -153,7 +154,12 @@ class Copies:
         if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
             raise RuntimeError("Cannot set to non-contiguous array")
         refuse_while_capturing("H2D transfers", stream)
-        self._write(lambda: arr)
+        if _late.put_off(
+            stream or get_current_stream(), lambda: self._array.__setitem__(..., arr), arr
+        ):
+            self._poison()
+        else:
+            self._write(lambda: arr)
 
     def sort(self, axis=-1, kind=None) -> None:
         if kind is not None and kind != "stable":

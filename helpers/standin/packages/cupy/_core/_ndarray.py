@@ -19,6 +19,17 @@ from cupy.cuda import device, memory
 from helpers.standin import not_covered
 
 
+def poison(array: np.ndarray) -> None:
+    """Fill with what no program should mistake for a result."""
+    kind = array.dtype.kind
+    if kind in "fc":
+        array.fill(np.nan)
+    elif kind == "b":
+        array.fill(True)
+    else:
+        array.fill(np.frombuffer(b"\xa5" * array.dtype.itemsize, array.dtype)[0])
+
+
 class ndarray:
     """An array on a device.
 
@@ -43,15 +54,7 @@ class ndarray:
         return self
 
     def _poison(self) -> None:
-        """Fill with what no program should mistake for a result."""
-        kind = self._array.dtype.kind
-        if kind in "fc":
-            self._array.fill(np.nan)
-        elif kind == "b":
-            self._array.fill(True)
-        else:
-            pattern = b"\xa5" * self._array.dtype.itemsize
-            self._array.fill(np.frombuffer(pattern, self._array.dtype)[0])
+        poison(self._array)
 
     # What it is
 

@@ -9,6 +9,8 @@ import numpy as np
 from cupy._core._dispatch import SCALARS, extends
 from cupy._core._ndarray import ndarray
 from cupy.cuda import memory, stream
+from cupy.cuda.stream import catch_up as _catch_up
+from helpers.standin import not_covered
 
 
 @extends(ndarray)
@@ -29,10 +31,18 @@ class DeviceMemory:
             "data": (self._array.ctypes.data if self.size else 0, False),
         }
 
-    def __dlpack__(self, **kwargs):
-        raise NotImplementedError("DLPack: the CPU stand-in has no device memory to share")
+    def __dlpack__(self, *, stream=None, **kwargs):
+        """A capsule of this memory, which is a CPU's here: NumPy and others share it."""
+        _catch_up()
+        wanted = {name: value for name, value in kwargs.items() if value is not None}
+        return self._array.__dlpack__(**wanted)
 
-    __dlpack_device__ = toDlpack = __dlpack__
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The CPU: there is no other device, and whoever takes the array must know."""
+        return self._array.__dlpack_device__()
+
+    def toDlpack(self):
+        raise not_covered("cupy.ndarray.toDlpack")
 
 
 def as_device(value):

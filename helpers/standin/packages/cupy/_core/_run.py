@@ -24,6 +24,7 @@ def unwrap(value, sources: list):
     """
     if isinstance(value, ndarray):
         check_device(value)
+        stream.catch_up()
         sources.append(value)
         return value._array
     if isinstance(value, np.ndarray):
@@ -65,6 +66,8 @@ def run(function: Callable, sources: Sequence = ()):
 
 
 def _leaves(raw) -> list:
+    if isinstance(raw, dict):
+        raw = list(raw.values())
     if isinstance(raw, (tuple, list)):
         return [leaf for item in raw for leaf in _leaves(item)]
     return [raw] if isinstance(raw, (np.ndarray, np.generic)) else []
@@ -86,6 +89,8 @@ def _finish(raw, sources: Sequence, fresh: list):
         return type(raw)(*(_finish(item, sources, fresh) for item in raw))
     if isinstance(raw, (tuple, list)):
         return type(raw)(_finish(item, sources, fresh) for item in raw)
+    if isinstance(raw, dict):
+        return {key: _finish(item, sources, fresh) for key, item in raw.items()}
     return raw
 
 

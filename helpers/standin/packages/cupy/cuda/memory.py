@@ -225,6 +225,8 @@ class PinnedMemoryPool:
 class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
+    is_page_locked = True
+
     def __new__(cls, size: int):
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.

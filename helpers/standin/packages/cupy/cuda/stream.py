@@ -1,7 +1,8 @@
-"""Streams, events and graphs on a machine where all work is done at once.
+"""Streams, events and graphs on a machine where nearly all work is done at once.
 
-Work on every stream runs when it is submitted. The one thing that waits is a capture: between
-``begin_capture`` and ``end_capture`` work goes into the graph and runs at each ``launch``.
+Work on every stream runs when it is submitted. Two things wait: copies to and from pinned memory
+(``_late``); and a capture: between ``begin_capture`` and ``end_capture`` work goes into the graph
+and runs at each ``launch``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 
+from cupy.cuda import _late
 from cupy.cuda._state import CUDARuntimeError, getDevice
 from helpers.standin import not_covered
 
@@ -88,6 +90,7 @@ class Graph:
         if current._capture is not None:  # a graph launched inside a capture becomes part of it
             current._capture.add(current, self._work)
             return
+        catch_up(current)
         for work in self._work:
             work()
 
@@ -110,24 +113,31 @@ class Event:
         self._time: float | None = None
         self._capture: _Capture | None = None
         self._tips: set[int] = set()
+        self._stream: Stream | None = None  # the one it was recorded on last
 
     @property
     def done(self) -> bool:
         """True, and False in a capture, where asking is an error that spoils the capture."""
+        self._catch_up()
         return not _spoiled(self._capture)
+
+    def _catch_up(self) -> None:
+        if self._stream is not None:
+            catch_up(self._stream)
 
     def record(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
         of = getDevice() if current.device_id == -1 else current.device_id
         if of != self._device_id:
             raise CUDARuntimeError(400)
-        self._capture = current._capture
+        self._capture, self._stream = current._capture, current
         self._time = time.perf_counter() if self._capture is None else None
         self._tips = set() if self._capture is None else set(self._capture.tips[current])
 
     def synchronize(self) -> None:
         if _spoiled(self._capture):
             raise CUDARuntimeError(907)
+        self._catch_up()
 
 
 def _spoiled(capture: _Capture | None) -> bool:
@@ -213,15 +223,18 @@ class Stream:
     @property
     def done(self) -> bool:
         """True, and False in a capture, where asking is an error that spoils the capture."""
+        catch_up(self)
         return not _spoiled(self._capture)
 
     def synchronize(self) -> None:
         if _spoiled(self._capture):
             raise CUDARuntimeError(900)
+        catch_up(self)
 
     def add_callback(self, callback, arg) -> None:
         if _spoiled(self._capture):
             raise CUDARuntimeError(900)
+        catch_up(self)
         callback(self, 0, arg)
 
     def launch_host_func(self, callback, arg) -> None:
@@ -233,7 +246,8 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        """Order is kept anyway; waiting for a capturing stream's event joins its capture."""
+        """What was put off before the event is done; a capturing stream's capture is joined."""
+        event._catch_up()
         theirs = event._capture
         if theirs is not None and theirs not in captures:
             theirs = None  # that capture is over
@@ -308,11 +322,18 @@ def by_pointer(ptr: int) -> Stream:
 
 
 def synchronize_device() -> None:
-    """Nothing is ever pending; while a graph is captured, an error that spoils the capture."""
+    """Do what was put off; while a graph is captured, an error that spoils the capture."""
+    _late.finish()
     for capture in list(captures):
         capture.valid = False
     if captures:
         raise CUDARuntimeError(900)
+
+
+def catch_up(stream: Stream | None = None) -> None:
+    """Do what ``stream`` (default: the current one) has put off, before its next work."""
+    if _late.is_behind():
+        _late.finish((get_current_stream() if stream is None else stream).ptr)
 
 
 def capturing() -> bool:
@@ -325,6 +346,7 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
 
     Everything that changes an array's contents ends here.
     """
+    catch_up(stream)
     if not captures:
         work()
         return

@@ -1,0 +1,181 @@
+"""Copies between pinned memory and the device are late, and right programs never notice."""
+
+import cupy as cp
+import cupyx
+import numpy as np
+import pytest
+
+import helpers
+
+pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="how late a GPU is, nobody can promise")
+NUMBERS = np.arange(37, dtype=np.float32) ** 2 - 5
+
+
+def pinned(like=NUMBERS):
+    array = cupyx.empty_like_pinned(like)
+    array[...] = like
+    return array
+
+
+def stream(**options):
+    return cp.cuda.Stream(**{"non_blocking": True} | options)
+
+
+def test_a_result_that_is_read_too_early_is_none():
+    lane, out = stream(), cupyx.empty_pinned(NUMBERS.shape, np.float32)
+    device = cp.asarray(NUMBERS)
+    assert device.get(stream=lane, out=out, blocking=False) is out
+    assert np.isnan(out).all()
+    lane.synchronize()
+    assert np.array_equal(out, NUMBERS)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint8", "float64", "complex64"])
+def test_canaries_of_each_kind(dtype):
+    lane, values = stream(), np.arange(5).astype(dtype)
+    out = pinned(values)
+    cp.asarray(values).get(stream=lane, out=out, blocking=False)
+    assert not np.array_equal(out, values)
+    lane.synchronize()
+    assert np.array_equal(out, values)
+
+
+def test_a_buffer_that_is_filled_too_early_gives_the_new_numbers():
+    lane, buffer = stream(), pinned()
+    device = cp.zeros(37, np.float32)
+    device.set(buffer, stream=lane)
+    buffer[...] = -1
+    lane.synchronize()
+    assert (device.get() == -1).all()
+
+
+def test_a_buffer_that_was_waited_for_may_be_filled_anew():
+    lane, buffer = stream(), pinned()
+    device = cp.zeros(37, np.float32)
+    device.set(buffer, stream=lane)
+    lane.synchronize()
+    buffer[...] = -1
+    assert np.array_equal(device.get(), NUMBERS)
+
+
+def test_another_stream_that_does_not_wait_finds_canaries():
+    lane, other, buffer = stream(), stream(), pinned()
+    device = cp.zeros(37, np.float32)
+    device.set(buffer, stream=lane)
+    with other:
+        twice = device * 2
+    assert np.isnan(twice.get(stream=other)).all()
+
+
+def waited_by_event(lane, other):
+    other.wait_event(lane.record())
+
+
+def by_the_stream(lane, other):
+    lane.synchronize()
+
+
+def by_the_device(lane, other):
+    cp.cuda.Device().synchronize()
+
+
+def by_the_hosts_event(lane, other):
+    lane.record().synchronize()
+
+
+def by_asking(lane, other):
+    assert lane.done
+
+
+@pytest.mark.parametrize(
+    "wait", [waited_by_event, by_the_stream, by_the_device, by_the_hosts_event, by_asking]
+)
+def test_who_waits_finds_the_numbers(wait):
+    lane, other, buffer = stream(), stream(), pinned()
+    device = cp.zeros(37, np.float32)
+    device.set(buffer, stream=lane)
+    wait(lane, other)
+    with other:
+        twice = device * 2
+    assert np.array_equal(twice.get(stream=other), 2 * NUMBERS)
+
+
+KERNEL = cp.ElementwiseKernel("float32 x", "float32 z", "z = 2 * x", "late_twice")
+RAW = cp.RawKernel(
+    """extern "C" __global__ void late_raw(const float* x, float* z) {
+    z[threadIdx.x] = 2 * x[threadIdx.x];
+}""",
+    "late_raw",
+)
+
+
+def by_raw(device):
+    result = cp.empty_like(device)
+    RAW((1,), (37,), (device, result))
+    return result
+
+
+@pytest.mark.parametrize(
+    "work",
+    [lambda x: x * 2, lambda x: x + x, KERNEL, by_raw, lambda x: cp.stack([x, x]).sum(0)],
+)
+def test_a_stream_keeps_its_order(work):
+    lane, buffer, out = stream(), pinned(), cupyx.empty_pinned((37,), np.float32)
+    device = cp.zeros(37, np.float32)
+    with lane:
+        device.set(buffer)
+        work(device).get(out=out, blocking=False)
+        assert np.isnan(out).all()
+        device.set(buffer)
+    lane.synchronize()
+    assert np.array_equal(out, 2 * NUMBERS)
+
+
+def test_the_null_stream_waits_for_blocking_streams_only():
+    for options, is_there in (({"non_blocking": False}, True), ({}, False)):
+        lane, buffer = stream(**options), pinned()
+        device = cp.zeros(37, np.float32)
+        device.set(buffer, stream=lane)
+        assert np.array_equal((device + 0).get(), NUMBERS) == is_there
+        lane.synchronize()
+
+
+@pytest.mark.parametrize("host", [NUMBERS.copy(), pinned()])
+def test_ordinary_memory_and_the_null_stream_are_not_late(host):
+    on = stream() if type(host.base) is type(None) else cp.cuda.Stream.null
+    device = cp.zeros(37, np.float32)
+    device.set(host, stream=on)
+    host[...] = 0
+    on.synchronize()
+    assert np.array_equal(device.get(), NUMBERS)
+
+
+def test_views_of_pinned_memory_are_late_too():
+    lane, buffer = stream(), cupyx.empty_pinned((3, 37), np.float32)
+    device = cp.full(37, 7, np.float32)
+    device.get(stream=lane, out=buffer[1], blocking=False)
+    assert np.isnan(buffer[1]).all()
+    lane.synchronize()
+    assert (buffer[1] == 7).all()
+
+
+def test_a_pipeline_of_two_buffers_that_waits_is_right():
+    chunks = np.arange(12 * 37, dtype=np.float32).reshape(12, 37)
+    buffers, lanes = [pinned(chunks[0]) for _ in range(2)], [stream() for _ in range(2)]
+    results = cupyx.empty_pinned(chunks.shape, np.float32)
+    for k, chunk in enumerate(chunks):
+        lane, buffer = lanes[k % 2], buffers[k % 2]
+        lane.synchronize()
+        buffer[...] = chunk
+        with lane:
+            device = cp.empty(37, np.float32)
+            device.set(buffer)
+            (device * 3).get(out=results[k], blocking=False)
+    cp.cuda.Device().synchronize()
+    assert np.array_equal(results, 3 * chunks)
+
+
+def test_what_a_stream_put_off_is_done_when_it_goes():
+    device, buffer = cp.zeros(37, np.float32), pinned()
+    device.set(buffer, stream=stream())
+    assert np.array_equal(device.get(), NUMBERS)

@@ -1,0 +1,161 @@
+"""``cupyx.scipy``: SciPy's own results, on device arrays and nothing else."""
+
+import cupy as cp
+import cupyx
+import cupyx.scipy
+import cupyx.scipy.fft
+import cupyx.scipy.linalg
+import cupyx.scipy.ndimage
+import cupyx.scipy.signal
+import cupyx.scipy.spatial.distance
+import cupyx.scipy.special
+import cupyx.scipy.stats
+import numpy as np
+import pytest
+import scipy
+import scipy.stats
+from scipy import fft, linalg, ndimage, signal, special, stats
+from scipy.spatial import distance
+
+import helpers
+from helpers import standin
+
+pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own faces")
+RNG = np.random.default_rng(28)
+IMAGE, STACK = RNG.random((37, 53)).astype("f4"), RNG.random((3, 17, 21))
+FACES = cupyx.scipy
+CALLS = {
+    "gaussian_filter": (ndimage, lambda m, x: m.gaussian_filter(x, (2.0, 0.5)), IMAGE),
+    "modes": (ndimage, lambda m, x: m.uniform_filter(x, 5, mode="wrap"), IMAGE),
+    "median_filter": (ndimage, lambda m, x: m.median_filter(x, (1, 3, 3)), STACK),
+    "dilation": (ndimage, lambda m, x: m.binary_dilation(x > 0.9), IMAGE),
+    "label": (ndimage, lambda m, x: m.label(x > 0.6), STACK),
+    "zoom": (ndimage, lambda m, x: m.zoom(x, 1.5, order=1), IMAGE),
+    "fftconvolve": (signal, lambda m, x: m.fftconvolve(x, x[:5, :3], "same"), IMAGE),
+    "savgol_filter": (signal, lambda m, x: m.savgol_filter(x, 7, 2, axis=1), STACK),
+    "butter": (signal, lambda m, x: m.butter(3, 0.2), IMAGE),
+    "find_peaks": (signal, lambda m, x: m.find_peaks(x, height=0.5), IMAGE[0]),
+    "erf": (special, lambda m, x: m.erf(x), STACK),
+    "expit": (special, lambda m, x: m.expit(x), IMAGE),
+    "rfft2": (fft, lambda m, x: m.rfft2(x), STACK),
+    "dct": (fft, lambda m, x: m.dct(x, axis=0), IMAGE),
+    "toeplitz": (linalg, lambda m, x: m.toeplitz(x), IMAGE[0]),
+    "lu": (linalg, lambda m, x: m.lu(x), IMAGE[:37, :37]),
+    "zscore": (stats, lambda m, x: m.zscore(x), IMAGE),
+    "cdist": (distance, lambda m, x: m.cdist(x, x[:3]), STACK[0]),
+}
+
+
+def same(got, want):
+    if isinstance(want, tuple):
+        assert type(got) is type(want) and len(got) == len(want)
+        return all(map(same, got, want))
+    if isinstance(want, dict):
+        return got.keys() == want.keys() and all(same(got[key], want[key]) for key in want)
+    if isinstance(want, int):
+        return type(got) is int and got == want
+    assert isinstance(got, cp.ndarray) and got.dtype == want.dtype and got.shape == want.shape
+    return np.array_equal(got.get(), want)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_scipys(name):
+    library, call, x = CALLS[name]
+    face = FACES
+    for part in library.__name__.split(".")[1:]:
+        face = getattr(face, part)
+    assert same(call(face, cp.asarray(x)), call(library, x))
+
+
+def test_measurements_of_labels():
+    labels, n = FACES.ndimage.label(cp.asarray(IMAGE > 0.7), np.ones((3, 3), bool))
+    assert n == ndimage.label(IMAGE > 0.7, np.ones((3, 3)))[1]
+    index = np.arange(1, n + 1)
+    for name in ("sum_labels", "mean", "maximum", "variance"):
+        got = getattr(FACES.ndimage, name)(cp.asarray(IMAGE), labels, cp.asarray(index))
+        assert same(got, getattr(ndimage, name)(IMAGE, labels.get(), index))
+    assert FACES.ndimage.sum_labels(cp.asarray(IMAGE), labels).shape == ()
+
+
+def test_an_output_is_written_and_returned():
+    x, out = cp.asarray(IMAGE), cp.empty(IMAGE.shape)
+    assert FACES.ndimage.gaussian_filter(x, 1, output=out) is out
+    want = np.empty(IMAGE.shape)
+    ndimage.gaussian_filter(IMAGE, 1, output=want)
+    assert np.array_equal(out.get(), want)
+    labels = cp.empty(x.shape, np.int32)
+    found = FACES.ndimage.label(x > 0.5, output=labels)
+    assert found == ndimage.label(IMAGE > 0.5)[1] == int(labels.max())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: FACES.ndimage.gaussian_filter(x.get(), 1),
+        lambda x: FACES.ndimage.gaussian_filter([1.0, 2.0], 1),
+        lambda x: FACES.ndimage.convolve(x, np.ones((3, 3), np.float32)),
+        lambda x: FACES.ndimage.gaussian_filter(x, 1, output=np.empty(x.shape)),
+        lambda x: FACES.special.erf(x.get()),
+        lambda x: FACES.signal.fftconvolve(x, x.get()),
+        lambda x: FACES.fft.rfft(x.get()),
+        lambda x: FACES.spatial.distance.cdist(x, x.get()),
+    ],
+)
+def test_arrays_of_the_host_are_refused(call):
+    with pytest.raises(TypeError, match="Unsupported type"):
+        call(cp.asarray(IMAGE))
+
+
+@pytest.mark.parametrize("name", ["generic_filter", "labeled_comprehension"])
+def test_what_cupy_alone_can_is_named(name):
+    with pytest.raises(NotImplementedError, match=f"cupyx.scipy.ndimage.{name} is not covered"):
+        getattr(FACES.ndimage, name)
+
+
+def test_what_cupy_has_not_is_not_there():
+    for module, name in (("ndimage", "watershed_ift"), ("signal", "upfirdn2"), ("fft", "nofft")):
+        assert not hasattr(getattr(FACES, module), name)
+    with pytest.raises(ModuleNotFoundError, match="cupyx.scipy.sparse is not covered"):
+        import cupyx.scipy.sparse  # noqa: F401
+
+
+@pytest.mark.parametrize("module", ["fft", "linalg", "ndimage", "signal", "special", "stats"])
+def test_what_is_served_is_cupys(module):
+    face = getattr(FACES, module)
+    served = {name for name, value in vars(face).items() if callable(value) and name[0] != "_"}
+    served -= {"serve", "missing"}
+    assert len(served) > 4 and served <= standin.public(f"cupyx.scipy.{module}")
+
+
+def test_the_module_of_an_array():
+    assert FACES.get_array_module(cp.ones(2), 3) is FACES
+    assert FACES.get_array_module(np.ones(2), 3) is scipy
+
+
+def test_a_label_waits_for_the_device():
+    lane = cp.cuda.Stream(non_blocking=True)
+    x = cp.asarray(IMAGE) > 0.5
+    with lane:
+        lane.begin_capture()
+        with pytest.raises(RuntimeError, match="capturing"):
+            FACES.ndimage.label(x)
+        lane.end_capture()
+
+
+def test_numpy_shares_the_memory():
+    x = cp.arange(7, dtype=np.float32)
+    y = np.from_dlpack(x)
+    assert y.ctypes.data == x.data.ptr and x.__dlpack_device__() == (1, 0)
+    x[2] = 40
+    assert y[2] == 40
+
+
+def test_pinned_arrays_like_others():
+    x = np.asfortranarray(np.ones((3, 5), np.int16))
+    for like in (x, cp.asarray(x)):
+        made = cupyx.zeros_like_pinned(like)
+        assert made.dtype == np.int16 and made.shape == (3, 5) and not made.any()
+        assert made.flags.f_contiguous == like.flags.f_contiguous
+    assert cupyx.empty_like_pinned(x, np.float32, shape=(2,)).nbytes == 8
+    with pytest.raises(TypeError, match="subok"):
+        cupyx.empty_like_pinned(x, subok=True)

@@ -1,0 +1,113 @@
+"""Chapter 37's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
+
+import re
+
+import pytest
+from chapter_cells import Chapter
+
+from helpers.xray import can_xray
+
+needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    return Chapter("37_pace")
+
+
+def solution(chapter, number, *changes):
+    """Return the definitions of the solution of an exercise, with text exchanged."""
+    (text,) = (
+        source
+        for source in chapter.cells.values()
+        if source.startswith(f"# @title Solution 37.{number}\n")
+    )
+    text = re.split(r"helpers\.check\(|print\(", text)[0]
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def judged(chapter, number, answer):
+    """Return what the check says; of exercise 37.4 what comes after it, too."""
+    said = chapter.judged(f"exercise-{number}", answer)
+    if number != 4:
+        return said
+    check = chapter.cells["exercise-4"]
+    check = check[check.index("helpers.check(") : check.index("print(")]
+    exec(answer, names := dict(chapter.names))
+    return f"{bool(eval(check.partition('  # fmt')[0], names))} {said}"
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_solutions_pass_and_stubs_do_not(chapter, number):
+    assert "correct" in judged(chapter, number, solution(chapter, number))
+    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
+    assert "correct" not in judged(chapter, number, stub)
+
+
+@needs_xray
+def test_loads_are_counted(chapter):
+    assert judged(chapter, 4, solution(chapter, 4)) == "True Exercise 37.4: 1.25 loads a result"
+    stub = chapter.cells["exercise-4"].partition("helpers.check(")[0]
+    assert "wrong: 3.00 loads" in judged(chapter, 4, stub)
+    one_each = 'column_kernel = cp.ElementwiseKernel("raw T x", "T z", "z = x[i]", "one_each")'
+    assert "wrong: ValueError" in chapter.judged("exercise-4", one_each)
+
+
+WRONG = [
+    (1, [("n / each / block", "n / block")], "4 a thread"),
+    (1, [("n / each / block", "n / each / 128")], "256"),
+    (1, [("n / each / block", "n * each / block")], "4 a thread"),
+    (1, [("4 * n * passes", "8 * n * passes")], "bytes"),
+    (1, [("n * instructions / slots", "n / each * instructions / slots")], "instructions"),
+    (2, [("i + 3 * fours", "i + 4 * fours")], "outside|nan|NaN"),
+    (2, [("x.size // 4 + x.size % 4", "x.size")], "outside"),
+    (2, [("a.w + 2 * b.w", "a.w + 2 * b.z")], "expected"),
+    (2, [("ptrdiff_t fours = z.size() / 4", "signed char fours = z.size() / 4")], "outside|NaN"),
+    (3, [("col = 0; row++", "col = 0")], "expected"),
+    (3, [("if (++col == width)", "if (++col > width)")], "expected"),
+    (3, [("s[last / width]", "s[row]")], "error|declared"),
+    (3, [("int row = 4 * i", "short row = 4 * i")], "outside|expected"),
+]
+LAZY = {
+    "NumPy, 2": (2, "def add_twice(x, y):\n    return cp.asarray(x.get() + 2 * y.get())"),
+    "functions, 2": (2, "def add_twice(x, y):\n    return x + 2 * y"),
+    "NumPy, 3": (3, "def scale_rows(x, s):\n    return cp.asarray(x.get() * s.get()[:, None])"),
+    "functions, 3": (3, "def scale_rows(x, s):\n    return x * s[:, None]"),
+    "two launches, 2": (
+        2,
+        "def add_twice(x, y):\n    z = cp.empty_like(x)\n    add(x, y, z)\n    return add(x, y, z)",
+    ),
+    "by columns, 4": (
+        4,
+        "def column_mean(x):\n    p = cp.pad(x, ((1, 1), (0, 0)), mode='edge')\n"
+        "    return (p[:-2] + p[1:-1] + p[2:]) / 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("number, changes, says", WRONG)
+def test_wrong_answers_are_refused(chapter, number, changes, says):
+    line = judged(chapter, number, solution(chapter, number, *changes))
+    assert "correct" not in line and re.search(says, line), line
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_lazy_answers_are_refused(chapter, name):
+    number, answer = LAZY[name]
+    line = judged(chapter, number, answer)
+    assert line.startswith("False") if number == 4 else "correct" not in line, line
+
+
+@pytest.mark.parametrize(
+    "number, changes",
+    [
+        (1, [("blocks = n / each / block", "blocks = -(-n // (each * block))")]),
+        (2, [("x.size % 4", "3"), ("} else {", "} else if (i + 3 * fours < z.size()) {")]),
+        (3, [("if (++col == width) { col = 0; row++; }", "row += ++col == width; col %= width;")]),
+    ],
+)  # fmt: skip
+def test_right_answers_pass(chapter, number, changes):
+    assert "correct" in judged(chapter, number, solution(chapter, number, *changes))
