@@ -22,7 +22,7 @@ def test_solutions_pass(chapter):
 
 
 def test_stubs_do_not_pass(chapter):
-    for number in (1, 2, 3, 5, 6):
+    for number in range(1, 7):
         stub = chapter.cells[f"exercise-{number}"]
         assert "correct" not in chapter.judged(f"exercise-{number}", stub), number
 
@@ -157,16 +157,12 @@ STAGED = """def staged(chunks, buffers, lanes, work):
     return results
 """
 STAGES = {
-    "the wrong lane": {"before": "lanes[(k + 1) % 2].synchronize()"},
     "after the last chunk": {"after": "k + 1 == len(chunks) and lane.synchronize()"},
     "only the first time": {"before": "k < 2 and lane.synchronize()"},
     "the default stream": {"before": "cp.cuda.Stream.null.synchronize()"},
 }
 
 
-# The stand-in does a late copy as soon as its stream is given more work, as the judge's is; a GPU
-# that is busy, as the judge makes it, refuses all of these.
-@pytest.mark.xfail(strict=True, reason="the stand-in's copies are not late behind other work")
 @pytest.mark.parametrize("name", STAGES)
 def test_buffers_that_are_filled_too_early(chapter, name):
     parts = {"before": "", "between": "", "after": ""} | STAGES[name]
@@ -175,13 +171,13 @@ def test_buffers_that_are_filled_too_early(chapter, name):
 
 OTHER_STAGED = {
     "no buffer": ("[work(cp.asarray(chunk)) for chunk in chunks]", "a buffer was not used"),
-    "on the host": ("[np.asarray(2 * chunk) for chunk in chunks]", "not on the device"),
+    "on the host": ("[np.asarray(chunk) for chunk in chunks]", "not on the device"),
     "all but one": ("[work(cp.asarray(chunk)) for chunk in chunks[1:]]", "0 results for 1"),
     "in another order": (
         "[work(cp.asarray(chunk)) for chunk in chunks[::-1]]",
-        "not its own; the first is that of chunk 4",
+        "not its own; the first is that of chunk 4.0",
     ),
-    "no work": ("[cp.asarray(chunk) for chunk in chunks]", "not its own"),
+    "halved": ("[work(cp.asarray(chunk)) / 2 for chunk in chunks]", "not its own"),
     "nothing": ("None", "not done yet"),
 }
 
@@ -194,6 +190,7 @@ def test_other_stages_that_are_wrong(chapter, name):
 
 
 OTHER_STAGES = {
+    "the chunk before": {"before": "lanes[(k + 1) % 2].synchronize()"},
     "the device": {"before": "cp.cuda.Device().synchronize()"},
     "at once": {"after": "lane.synchronize()"},
 }
