@@ -39,6 +39,7 @@ def check(
     max_arrays=None,
     kernels=None,
     stays=False,
+    pattern=None,
     seed=SEED,
 ):
     """Compare `candidate` with `oracle` on random cases and print one line.
@@ -64,6 +65,8 @@ def check(
     kernels     how many launches of its own kernels one call makes: a number, or (least, most);
                 None: any number
     stays       True: nothing may go to the host or come from there in a call
+    pattern     a function of an XRay that says in words what is wrong with a kernel's accesses, or
+                returns None: it is asked of the first launch of every kernel in the first case
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
@@ -90,7 +93,7 @@ def check(
         else:
             with xray_watch.launches(candidate) as launches:
                 complaint, _ = attempt(case, layout)
-            complaint = complaint or _race(launches)
+            complaint = complaint or _race(launches) or _pattern(launches, pattern)
         if not complaint and numpy_too:
             complaint = _try_numpy(candidate, oracle, case, rtol, atol)
         if not complaint and number == n_cases - 1:
@@ -124,6 +127,14 @@ def _race(launches):
         return None
     name, race = found
     return f"the values are right, but by luck: kernel '{name}' has {race}"
+
+
+def _pattern(launches, pattern):
+    """Say what `pattern` has against the accesses of a kernel that was launched."""
+    if pattern is None:
+        return None
+    said = next(filter(None, map(pattern, xray_watch.found(launches))), None)
+    return said and f"the values are right, but {said}"
 
 
 def _conduct(candidate, oracle, case, layout, out, kernels, stays):
