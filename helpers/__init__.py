@@ -15,7 +15,7 @@ from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
-from helpers.display import figure, progress, show, table  # noqa: E402
+from helpers.display import attempt, figure, progress, show, table  # noqa: E402
 from helpers.fetch import mnist  # noqa: E402
 from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
@@ -27,6 +27,7 @@ from helpers.xray.occupancy import occupancy  # noqa: E402
 __all__ = [
     "Timing",
     "astronaut",
+    "attempt",
     "can_xray",
     "ceilings",
     "check",

@@ -112,3 +112,33 @@ def long_floats(rng):
 
 def test_a_reduction_is_one_kernel(capsys):
     passes(total, capsys, oracle=lambda x: x.sum(), make_case=long_floats, atol=1e-9, kernels=1)
+
+
+def by_two_functions(x, y):
+    cp.copyto(y, x)
+    y *= 2
+
+
+def by_two_elementwise(x, y):
+    by_elementwise_kernel(x, y)
+    by_elementwise_kernel(x, y)
+
+
+def by_element(x, y):
+    for k in range(len(x)):
+        cp.multiply(x[k : k + 1], 2, out=y[k : k + 1])
+
+
+def by_a_reduction_too(x, y):
+    x.sum()
+    by_functions(x, y)
+
+
+def test_all_launches_are_counted(capsys):
+    for candidate in (by_functions, by_kernel, by_elementwise_kernel):
+        passes(candidate, capsys, most_launches=1, **DOUBLED)
+    for candidate in (by_two_functions, by_two_kernels, by_two_elementwise, by_a_reduction_too):
+        passes(candidate, capsys, most_launches=3, **DOUBLED)
+        capsys.readouterr()
+        fails(candidate, capsys, ["asked 2 times where 1 will do"], most_launches=1, **DOUBLED)
+    fails(by_element, capsys, ["is there a Python loop"], most_launches=12, **DOUBLED)
