@@ -546,3 +546,11 @@ def test_scatters_are_for_the_types_that_a_gpu_adds_at_once(name, allowed):
                 once(a)
     with pytest.raises(TypeError, match="float32"):
         cp.subtract.at(cp.zeros(3, "f"), cp.array([0, 0]), 1)
+
+
+def test_a_mask_needs_no_atomic_function():
+    x, mask = cp.zeros(3, np.float16), np.array([True, False, True])
+    cp.maximum.at(x, mask, cp.array(1, np.float16))
+    assert x.tolist() == [1, 0, 1]
+    with pytest.raises(TypeError, match="float16"):
+        cp.maximum.at(x, cp.array([0, 2]), cp.array(1, np.float16))

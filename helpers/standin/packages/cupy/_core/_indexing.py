@@ -143,7 +143,10 @@ class Elements:
         submit(work)
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
-        if self.dtype.char not in _SCATTERS.get(function, "?bBhHiIlLqQefdFD"):
+        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
+        if getattr(index, "dtype", None) == bool:
+            types += "e"  # no two threads meet under a mask, so no atomic function is needed
+        if self.dtype.char not in types:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
             )
