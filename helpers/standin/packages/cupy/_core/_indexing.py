@@ -144,7 +144,7 @@ class Elements:
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
         types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
-        if getattr(index, "dtype", None) == bool:
+        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
             types += "e"  # no two threads meet under a mask, so no atomic function is needed
         if self.dtype.char not in types:
             raise TypeError(
