@@ -15,10 +15,12 @@ from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits  # noqa: E402
 from helpers.device import description, logical_devices, on_gpu, pick, recording  # noqa: E402
-from helpers.display import figure, progress, show, table  # noqa: E402
+from helpers.display import attempt, figure, progress, show, table  # noqa: E402
+from helpers.drawn import microscope, seismograms  # noqa: E402
 from helpers.fetch import mnist  # noqa: E402
 from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
+from helpers.timeline import timeline  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import can_xray, xray  # noqa: E402
 from helpers.xray.ceilings import ceilings  # noqa: E402
@@ -27,6 +29,7 @@ from helpers.xray.occupancy import occupancy  # noqa: E402
 __all__ = [
     "Timing",
     "astronaut",
+    "attempt",
     "can_xray",
     "ceilings",
     "check",
@@ -41,6 +44,7 @@ __all__ = [
     "launch",
     "logical_devices",
     "measure",
+    "microscope",
     "mnist",
     "occupancy",
     "on_gpu",
@@ -48,8 +52,10 @@ __all__ = [
     "progress",
     "receipt",
     "recording",
+    "seismograms",
     "show",
     "table",
+    "timeline",
     "xray",
 ]
 

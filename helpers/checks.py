@@ -39,6 +39,8 @@ def check(
     max_arrays=None,
     kernels=None,
     stays=False,
+    pattern=None,
+    most_launches=None,
     seed=SEED,
 ):
     """Compare `candidate` with `oracle` on random cases and print one line.
@@ -64,14 +66,18 @@ def check(
     kernels     how many launches of its own kernels one call makes: a number, or (least, most);
                 None: any number
     stays       True: nothing may go to the host or come from there in a call
+    pattern     a function of an XRay that says in words what is wrong with a kernel's accesses, or
+                returns None: it is asked of the first launch of every kernel in the first case
+    most_launches  how many launches one call may make in all, those of CuPy's functions included;
+                None: as many as it likes
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
     oracle's. The first launch of every kernel in the first case must show no race in an x-ray,
     where that can compile; with CuPy, of the kernels that `watch.launches` can see. Returns a
     Verdict, true when all cases agree. What it cannot see: how long the candidate takes; and on a
-    GPU neither `kernels` nor `stays`, if the candidate calls what a stream capture refuses (see
-    `conduct.look`).
+    GPU neither `kernels`, `stays` nor `most_launches`, if the candidate calls what a stream capture
+    refuses (see `conduct.look`).
     ValueError: the case itself is unfit (see `_fit`).
     """
     rng = np.random.default_rng(seed)
@@ -90,7 +96,7 @@ def check(
         else:
             with xray_watch.launches(candidate) as launches:
                 complaint, _ = attempt(case, layout)
-            complaint = complaint or _race(launches)
+            complaint = complaint or _race(launches) or _pattern(launches, pattern)
         if not complaint and numpy_too:
             complaint = _try_numpy(candidate, oracle, case, rtol, atol)
         if not complaint and number == n_cases - 1:
@@ -104,8 +110,9 @@ def check(
                     f"the values are right, but {n_arrays} new {arrays} made where "
                     f"{max_arrays} will do: is there a Python loop, or a temporary array?"
                 )
-            elif kernels is not None or stays:
-                complaint = _conduct(candidate, oracle, case, layout, out, kernels, stays)
+            elif kernels is not None or stays or most_launches is not None:
+                wanted = kernels, stays, most_launches
+                complaint = _conduct(candidate, oracle, case, layout, out, wanted)
         if complaint:
             if complaint != NOT_DONE:
                 shapes = ", ".join(str(a.shape) for a in case if isinstance(a, np.ndarray))
@@ -126,11 +133,19 @@ def _race(launches):
     return f"the values are right, but by luck: kernel '{name}' has {race}"
 
 
-def _conduct(candidate, oracle, case, layout, out, kernels, stays):
+def _pattern(launches, pattern):
+    """Say what `pattern` has against the accesses of a kernel that was launched."""
+    if pattern is None:
+        return None
+    said = next(filter(None, map(pattern, xray_watch.found(launches))), None)
+    return said and f"the values are right, but {said}"
+
+
+def _conduct(candidate, oracle, case, layout, out, wanted):
     """Say what is wrong with the launches and transfers of one call, or None."""
     arguments, _, _ = _arguments(case, oracle, layout, out)
     seen = conduct.look(lambda: candidate(*arguments))
-    return None if seen is None else conduct.complaint(seen, kernels, stays)
+    return None if seen is None else conduct.complaint(seen, *wanted)
 
 
 def judge(look):

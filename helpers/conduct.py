@@ -1,4 +1,4 @@
-"""How an answer works: the kernels it launches, and what it moves between host and device.
+"""How an answer works: what it launches, and what it moves between host and device.
 
 On the stand-in both are noted as they happen. CuPy's own classes cannot be taught to tell, so on a
 GPU the answer is run in a stream capture: CuPy refuses every transfer there, and the graph that
@@ -18,10 +18,12 @@ LIBRARY = re.compile(r"cupy_|_ZN\d*(?:cub|thrust)|\b(?:cub|thrust)::")
 
 
 class Conduct(NamedTuple):
-    """What was seen: the names of the reader's kernels, one a launch; transfers, in words."""
+    """What was seen: the names of the reader's kernels, one a launch; transfers, in words; and how
+    many launches there were in all, CuPy's own included."""
 
     launched: list[str]
     moved: list[str]
+    launches: int
 
 
 def look(function):
@@ -35,25 +37,34 @@ def look(function):
 
 def _on_standin(function):
     import cupy
+    from cupy._core import _launch, _run
     from cupy.cuda import stream
 
-    seen = Conduct([], [])
+    launched, moved, asked = [], [], []
     with contextlib.ExitStack() as stack:
+
+        def notice(owner, name, notes, note):
+            call = getattr(owner, name)
+            stack.callback(setattr, owner, name, call)
+            setattr(owner, name, _telling(call, notes, note))
+
         for name in KINDS:
-            kind = getattr(cupy, name)
-            stack.callback(setattr, kind, "__call__", kind.__call__)
-            kind.__call__ = _telling(kind.__call__, seen.launched)
-        stack.enter_context(stream.transfers_told(seen.moved))
+            notice(getattr(cupy, name), "__call__", launched, lambda self: self.name)
+        # Work on arrays that are there ends in `submit`, a new array of NumPy's making in `place`.
+        for module in (stream, _launch):
+            notice(module, "submit", asked, lambda work: work)
+        notice(_run, "place", asked, lambda array: array)
+        stack.enter_context(stream.transfers_told(moved))
         function()
-    return seen
+    return Conduct(launched, moved, len(asked))
 
 
-def _telling(call, names):
-    def launch(self, *args, **keywords):
-        names.append(self.name)
-        return call(self, *args, **keywords)
+def _telling(call, notes, note):
+    def told(first, *args, **keywords):
+        notes.append(note(first))
+        return call(first, *args, **keywords)
 
-    return launch
+    return told
 
 
 def _on_gpu(function):
@@ -77,22 +88,29 @@ def _on_gpu(function):
         return None
     told = graph.debug_dot_str(1) if graph is not None else ""
     names = [name.replace("\\", "") for name in NODE.findall(told)]
+    launches = len(names)
     # A reduction of many numbers is two launches of one kernel of the reader's.
     names = [name.removesuffix("_pass1") for name in names if not name.endswith("_pass2")]
-    return Conduct([name for name in names if not LIBRARY.search(name)], moved)
+    return Conduct([name for name in names if not LIBRARY.search(name)], moved, launches)
 
 
-def complaint(seen, kernels, stays):
+def complaint(seen, kernels, stays, most_launches=None):
     """Return what is wrong with the Conduct `seen`, a sentence, or None.
 
     kernels   how often the answer may launch kernels of its own: a number, or (least, most); None
               is any number
     stays     True: nothing may go to the host or come from there
+    most_launches  how many launches there may be in all, CuPy's own included; None is any number
     """
     if stays and seen.moved:
         return (
             f"the values are right, but data leave the device or come to it ({seen.moved[0]}): "
             "the work is to stay there"
+        )
+    if most_launches is not None and seen.launches > most_launches:
+        return (
+            f"the values are right, but the device is asked {seen.launches} times where "
+            f"{most_launches} will do: is there a Python loop, or a step too many?"
         )
     if kernels is None:
         return None

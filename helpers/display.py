@@ -38,6 +38,18 @@ def table(rows, headers, *, floatfmt=".4g", **options):
     emit({"text/html": str(text("html")), "text/plain": text("simple")})
 
 
+def attempt(what, function):
+    """Call `function()`; where it raises, print `what` and the error below it, and return the error
+    in a line: "TypeError: …". Returns None where it does not."""
+    try:
+        function()
+    except Exception as error:  # any: the reader is to see which
+        message = f"{type(error).__name__}: {error}"
+        print(f"{what}\n    {message}")
+        return message
+    return None
+
+
 def figure(nrows=1, ncols=1, **options):
     """Return (figure, axes) like matplotlib.pyplot.subplots, in the book's style.
 

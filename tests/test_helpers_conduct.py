@@ -112,3 +112,60 @@ def long_floats(rng):
 
 def test_a_reduction_is_one_kernel(capsys):
     passes(total, capsys, oracle=lambda x: x.sum(), make_case=long_floats, atol=1e-9, kernels=1)
+
+
+@pytest.mark.skipif(not helpers.can_xray(), reason="needs g++ on x86-64")
+def test_a_pattern_of_accesses_is_judged_and_may_be_refused(capsys):
+    source = r"""
+    extern "C" __global__ void copy(const double* x, double* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i];
+    }"""
+    kernel = cp.RawKernel(source, "copy")
+
+    def copy(x):
+        y = cp.empty(len(x))
+        kernel((len(x),), (1,), (x, y, np.int32(len(x))))
+        return y
+
+    seen = []
+
+    def one_lane(found):
+        seen.append(found.kernel)
+        lonely = found.total("lanes", kind="store") == found.total("requests", kind="store")
+        return "its threads work alone" if lonely else None
+
+    assert not helpers.check("1", copy, np.copy, "n", contiguous=True, pattern=one_lane)
+    assert "the values are right, but its threads work alone" in capsys.readouterr().out
+    assert helpers.check("1", copy, np.copy, "n", contiguous=True, pattern=lambda found: None)
+    assert seen == ["copy"]
+
+
+def by_two_functions(x, y):
+    cp.copyto(y, x)
+    y *= 2
+
+
+def by_two_elementwise(x, y):
+    by_elementwise_kernel(x, y)
+    by_elementwise_kernel(x, y)
+
+
+def by_element(x, y):
+    for k in range(len(x)):
+        cp.multiply(x[k : k + 1], 2, out=y[k : k + 1])
+
+
+def by_a_reduction_too(x, y):
+    x.sum()
+    by_functions(x, y)
+
+
+def test_all_launches_are_counted(capsys):
+    for candidate in (by_functions, by_kernel, by_elementwise_kernel):
+        passes(candidate, capsys, most_launches=1, **DOUBLED)
+    for candidate in (by_two_functions, by_two_kernels, by_two_elementwise, by_a_reduction_too):
+        passes(candidate, capsys, most_launches=3, **DOUBLED)
+        capsys.readouterr()
+        fails(candidate, capsys, ["asked 2 times where 1 will do"], most_launches=1, **DOUBLED)
+    fails(by_element, capsys, ["is there a Python loop"], most_launches=12, **DOUBLED)

@@ -82,3 +82,10 @@ def test_progress_yields_everything_and_leaves_one_line(capsys):
 def test_outside_a_notebook_the_text_is_printed(capsys):
     display.emit({"text/plain": "hello", "text/html": "<b>hello</b>"})
     assert capsys.readouterr().out == "hello\n"
+
+
+def test_an_attempt_tells_the_error_or_nothing(capsys):
+    assert helpers.attempt("five", lambda: 5) is None
+    assert capsys.readouterr().out == ""
+    assert helpers.attempt("int('x')", lambda: int("x")).startswith("ValueError: invalid literal")
+    assert capsys.readouterr().out.startswith("int('x')\n    ValueError: invalid")

@@ -15,6 +15,7 @@ from helpers.press import notebook, record, used
 ALL = {path.stem[:2] for path in notebook.paths()}
 USERS = {
     "helpers/timing.py": ALL - {"35"},
+    "helpers/timeline.py": {"25"},
     "helpers/crossover.py": ALL - {"35", "37"},
     "helpers/xray/ceilings.py": set(),
     "helpers/chapters/autograd.py": {"70", "80", "90"},
@@ -30,7 +31,8 @@ USERS = {
 # No chapter's: evidence is about them, with a receipt of its own.
 TOOLS = sorted((notebook.BOOK / "helpers" / "programs" / "tools").glob("*.py"))
 USERS |= {path.relative_to(notebook.BOOK).as_posix(): set() for path in TOOLS}
-HELD_BY_TESTS = ("checks", "data", "device", "display", "guards", "launcher", "report", "__init__")
+HELD_BY_TESTS = ("checks", "data", "device", "display", "drawn", "guards", "launcher", "report")
+HELD_BY_TESTS += ("__init__",)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from helpers.xray.job import Job
 from helpers.xray.look import look
 from helpers.xray.machine.build import can_compile
 from helpers.xray.make import make
-from helpers.xray.result import Race
+from helpers.xray.result import Race, XRay
 
 ACCESSES = 2_000_000  # of a launch are looked at
 BUFFERS = 1 << 26  # bytes; a launch with larger arrays is not noted
@@ -201,17 +201,20 @@ class _Module(_Proxy):
         return _Kernel(self._value.get_function(name), self._note.raw)
 
 
-def first_race(noted: list[Job]) -> tuple[str, Race] | None:
-    """The name of the first of these kernels that races, and its race; None if none does harm.
+def found(noted: list[Job]) -> Iterator[XRay]:
+    """The x-ray of each of these launches, less those that the stand-in cannot run.
 
-    A launch that the stand-in cannot run is passed over: whoever launched it has heard of that.
+    Whoever launched such a one has heard of it, or has a GPU that runs what the stand-in does not.
     """
     for job in noted:
-        try:
-            found = look(job, SECONDS)
-        except Exception:  # a GPU may run what the stand-in does not
-            continue
-        for race in found.races:
+        with contextlib.suppress(Exception):
+            yield look(job, SECONDS)
+
+
+def first_race(noted: list[Job]) -> tuple[str, Race] | None:
+    """The name of the first of these kernels that races, and its race; None if none does harm."""
+    for one in found(noted):
+        for race in one.races:
             if not race.harmless:
-                return found.kernel, race
+                return one.kernel, race
     return None
