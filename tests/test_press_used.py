@@ -22,7 +22,7 @@ USERS = {
     "helpers/chapters/cnn_mnist.py": {"50", "55", "70", "80", "90"},
     "helpers/chapters/lstm_sine.py": {"90"},
     "helpers/chapters/oja_fast.py": {"47"},
-    "helpers/chapters/oja_reservoir.py": {"45", "47"},
+    "helpers/chapters/oja_reservoir.py": {"42", "45", "47"},
     "helpers/programs/cub.py": {"36"},
     "helpers/programs/train_lstm.py": {"90"},
     "helpers/programs/dask_series/__init__.py": {"90"},
