@@ -66,6 +66,7 @@ SHADOW_CHECKS = {
         "-fsanitize=kernel-address",
         f"-fasan-shadow-offset={SHADOW:#x}",
         *(f"--param=asan-{what}" for what in ("stack=1", "instrument-allocas=0", "globals=1")),
+        "-fsanitize-sections=standin_constant",
         "--param=asan-instrumentation-with-call-threshold=1000000",
     ],
     "clang": [

@@ -41,6 +41,18 @@ def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
         raise CompileError("\n\n".join([*errors, last]) + "\n")
 
 
+def marked(source: Preprocessed, found: list[Declaration]) -> Preprocessed:
+    """``source`` with another word of that length for ``__constant__`` before variables that are
+    not const besides: they are kept where no kernel can write (shim/constants.h)."""
+    text, headers = source.text, source.headers
+    for one in found:
+        if one.kind != "function" and one.has("__constant__") and not is_constant(one):
+            at = source.bare.index("__constant__", one.start)
+            text = f"{text[:at]}__constvar__{text[at + len('__constant__') :]}"
+            headers = [*headers, "constants.h"]
+    return Preprocessed(text, headers)
+
+
 def _wrong(one: Declaration, annotated: set[str]) -> str | None:
     """The message for a declaration, if any; names of functions for a device are remembered."""
     if one.kind == "function":

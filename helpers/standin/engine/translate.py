@@ -54,6 +54,7 @@ class Translation:
     shared: list[SharedVariable] = field(default_factory=list)  # those of fixed size
     parameters: dict[str, list[str]] = field(default_factory=dict)  # names, by kernel
     max_threads: dict[str, int] = field(default_factory=dict)  # by __launch_bounds__
+    constants: list[str] = field(default_factory=list)  # of globals, those no kernel may write
     may_spin: bool = False  # it does not look so, but cannot be told for sure
 
 
@@ -155,7 +156,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     found = declarations(done.text, done.bare)
     if not options.host_allowed:
         spaces.check(done, found, name)
-    return done, found
+    return spaces.marked(done, found), found
 
 
 def translate(
@@ -216,6 +217,16 @@ def translate(
             f"{{ *size = sizeof({variable}); return (void *)&{variable}; }}"
         )
     lines.append("}")
+    constants = [name for one in found if one.has("__constant__") for name in one.names]
     return Translation(
-        "\n".join(lines) + "\n", entries, variables, fibers, spins, shared, named, bounds, may_spin
+        text="\n".join(lines) + "\n",
+        kernels=entries,
+        globals=variables,
+        fibers=fibers,
+        spins=spins,
+        shared=shared,
+        parameters=named,
+        max_threads=bounds,
+        constants=[name for name in constants if name in variables],
+        may_spin=may_spin,
     )

@@ -7,6 +7,16 @@ namespace {
 StandinSlot *standin_slots;
 }
 
+// The pages of its `__constant__` variables, if it has any; constants.h.
+#ifdef __ELF__
+extern "C" {
+extern __attribute__((weak, visibility("hidden"))) char __start_standin_constant[], __stop_standin_constant[];
+}
+#define STANDIN_CONSTANTS __start_standin_constant, __stop_standin_constant
+#else
+#define STANDIN_CONSTANTS nullptr, nullptr
+#endif
+
 template <class T>
 struct StandinKind {
     static const char value = __is_class(T) || __is_union(T) ? 's' : 'i';  // i: an enumeration
@@ -117,7 +127,8 @@ struct StandinEntry<F, Fibers> {
     static const StandinKernel *kernel() {
         static const StandinParameter parameters[] = {
             StandinDescribe<typename StandinPlain<A>::type>::parameter()..., {}};
-        static StandinKernel all = {nullptr, nullptr, parameters, sizeof...(A), standin_slots};
+        static StandinKernel all = {nullptr, nullptr, parameters, sizeof...(A), standin_slots,
+                                    STANDIN_CONSTANTS};
         if constexpr (Fibers)
             all.call = call;
         else

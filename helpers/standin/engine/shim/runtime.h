@@ -63,6 +63,7 @@ struct StandinKernel {
     const StandinParameter *parameters;
     int parameter_count;
     StandinSlot *slots;  // the static shared memory of the module
+    char *constants, *constants_end;  // the pages of its __constant__ variables (constants.h); or null
 };
 
 enum StandinCode {
@@ -83,7 +84,8 @@ struct StandinReport {
     int code;
     int has_thread;  // whether block and thread below mean something
     uint3 block, thread;
-    // Of an access to memory: 'r'ead, 'w'rite or, where only the hardware noticed, 'x'; else 0.
+    // Of an access to memory: 'r'ead, 'w'rite, a write to 'c'onstant memory or, where only the hardware
+    // noticed, 'x'; else 0.
     char access;
     // It would have read shared memory that nobody has written, or (2) that an asynchronous copy is to fill.
     char unwritten;
