@@ -24,7 +24,8 @@ _PLACES = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared_
 # A thread that names one of these may wait for a thread of another block.
 _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
 SPINS = re.compile(
-    rf"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
+    r"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bcuda\s*::\s*(?:std\s*::\s*)?atomic\b"
+    rf"|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
 )
 SPIN_MACRO = "#define while(...) while ((__VA_ARGS__) ? (standin_spin(), true) : false)"
 

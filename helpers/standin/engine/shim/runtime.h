@@ -80,6 +80,9 @@ enum StandinResidence { STANDIN_IN_TURN, STANDIN_AT_ONCE, STANDIN_COOPERATIVE };
 
 enum StandinSlotNumber { STANDIN_NOT_SHARED = -2, STANDIN_DYNAMIC = -1 };
 
+// Between which threads an atomic function is one.
+enum StandinReach { STANDIN_ALL, STANDIN_OWN_BLOCK, STANDIN_OWN_THREAD };
+
 struct StandinReport {
     int code;
     int has_thread;  // whether block and thread below mean something

@@ -48,7 +48,7 @@ void acquire(uint64_t address) {
     for (auto &[who, stamp] : found->second.device)
         if (who >> 16 == current_block)
             put(self->heard, who, stamp);
-        else
+        else if (reach == STANDIN_ALL)
             put(seen, who, stamp);
     for (auto &[who, stamp] : found->second.block)
         if (who >> 16 == current_block) put(self->heard, who, stamp);
@@ -67,6 +67,10 @@ void release_to(Clock &there, Stamp fence) {
 
 void release(uint64_t address) {
     Word &word = released[address];
+    if (reach == STANDIN_OWN_BLOCK) {
+        if (Stamp last = std::max(self->fence, self->block_fence)) release_to(word.block, last);
+        return;
+    }
     // A fence of another thread of the block counts once a barrier lies between it and this one.
     uint64_t now = ((uint64_t)current_block << 32 | self->barriers) + 1;
     if (word.gathered != now) {
@@ -87,6 +91,7 @@ void release(uint64_t address) {
 
 // An atomic function or a volatile access, once somebody used a fence.
 void synchronise(uint64_t address, Kind kind) {
+    if (reach == STANDIN_OWN_THREAD) return;
     if (kind == ATOMIC) acquire(address);
     if (kind == VLOAD)
         self->looked_at.insert(address);

@@ -26,7 +26,8 @@ int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t
                          {other.kind, me.kind},
                          space,
                          type,
-                         writes(other.kind) && writes(me.kind) && type == RACE,
+                         writes(other.kind) && writes(me.kind) && type == RACE &&
+                             !(other.kind == ATOMIC && me.kind == ATOMIC),
                          {other.block, me.block},
                          {other.thread, me.thread},
                          offset,
@@ -35,17 +36,23 @@ int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t
     return at->second;
 }
 
+// Two atomic functions are never at once if each is one between both threads.
+inline bool in_turns(const Who &a, const Who &b) {
+    if (a.kind != ATOMIC || b.kind != ATOMIC) return false;
+    unsigned narrowest = std::max(a.reach, b.reach);
+    return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
+}
+
 // One access at one cell, of which it touches `bytes`.
 void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsigned place, char *p,
                 unsigned size) {
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
-              (uint16_t)place, bytes, kind != DELIVER, 1, (uint8_t)kind};
+              (uint16_t)place, bytes, kind != DELIVER, 1, reach, (uint8_t)kind};
     if (writer.valid && writer.bytes & bytes && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
-    } else if (writer.valid && writer.bytes & bytes && !(writer.kind == ATOMIC && kind == ATOMIC) &&
-               !behind(writer, block, index)) {
+    } else if (writer.valid && writer.bytes & bytes && !in_turns(writer, me) && !behind(writer, block, index)) {
         int race = note_race(RACE, writer, me, space, at);
         if (races[race].same_value && size <= sizeof pending.before) {
             pending.race = race, pending.at = p, pending.size = size;
@@ -53,7 +60,7 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
         }
     }
     const Who &before = cell.before;
-    if (kind != ATOMIC && before.valid && before.bytes & bytes && !behind(before, block, index))
+    if (!in_turns(before, me) && before.valid && before.bytes & bytes && !behind(before, block, index))
         note_race(RACE, before, me, space, at);
     if (spaces[space].shared && reads_only(kind) && !writer.valid)
         note_race(UNWRITTEN, me, me, space, at);
@@ -63,12 +70,14 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
                 note_race(RACE, r, me, space, at);
                 break;
             }
-        // An atomic function behind a plain store of its own thread: others are not ordered with the store.
-        bool keep = kind == ATOMIC && writer.valid && writer.kind != ATOMIC && writer.thread == index &&
-                    writer.block == block && writer.stamp() == me.stamp() && (writer.bytes & bytes) == bytes;
+        // An atomic function behind a plain store of its own thread, or one between fewer threads: others
+        // are not ordered with that.
+        bool keep = kind == ATOMIC && writer.valid && (writer.kind != ATOMIC || writer.reach > me.reach) &&
+                    writer.thread == index && writer.block == block && writer.stamp() == me.stamp() && (writer.bytes & bytes) == bytes;
         if (kind != ATOMIC)
             cell.before.valid = 0;
-        else if (writer.valid && writer.kind == ATOMIC && (writer.thread != index || writer.block != block))
+        else if (writer.valid && writer.kind == ATOMIC && (writer.thread != index || writer.block != block) &&
+                 !(before.valid && before.reach > writer.reach))
             cell.before = writer;
         if (!keep) writer = me;
         cell.readers[0].valid = cell.readers[1].valid = 0;

@@ -71,7 +71,9 @@ struct Thread {
 struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
-    uint8_t bytes, arrived, valid, kind;  // bytes: bit i for the element's byte i; arrived: of a copy
+    uint8_t bytes;  // bit i: of the element's byte i
+    uint8_t arrived : 1, valid : 1, reach : 2;  // arrived: of a copy; reach: a StandinReach
+    uint8_t kind;
 
     Stamp stamp() const { return (Stamp)barriers << 32 | epoch; }
 };
@@ -162,8 +164,9 @@ std::unordered_map<uint64_t, int> stat_at, race_at;
 int64_t event_count;
 std::vector<int64_t> sectors_read, sectors_written;  // by space
 
-// The thread that runs.
+// The thread that runs, and between which threads its next atomic function is one.
 Thread *self;
+StandinReach reach;
 uint32_t current_block, current_index;
 uint3 current_position;
 

@@ -155,6 +155,7 @@ void __sanitizer_cov_trace_pc(unsigned place) {
 #define ATOMICS(bits, type)                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int, unsigned place) { \
         whole(p, bits / 8, ATOMIC, place);                                         \
+        reach = STANDIN_ALL;                                                       \
         return *p;                                                                 \
     }                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int) { *p = v; }
@@ -162,6 +163,8 @@ ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
+
+void standin_xray_reach(StandinReach given) { reach = given; }
 
 int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     if (!on) return standin_barrier(scope, predicate, line);
@@ -346,7 +349,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
     heap_cells.clear(), heap_given.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
-    fenced = false, self = nullptr, event_count = held = 0, pending.race = -1;
+    fenced = false, self = nullptr, reach = STANDIN_ALL, event_count = held = 0, pending.race = -1;
     on = true;
 }
 
