@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -97,7 +96,7 @@ def look(
     everything = spaces(list(arrays))
     for name in compiled.translation.globals:
         address, size = compiled.variable(name)
-        memory = "constant" if _is_constant(name, compiled.translation.text) else "global"
+        memory = "constant" if name in compiled.translation.constants else "global"
         space = launch.Space(name, address, size, _item_bytes(size), memory=memory)
         space.read_only = memory == "constant"
         everything.append(space)
@@ -107,11 +106,6 @@ def look(
         )
     translated = build.lines_of(compiled.translation.text)
     return report(seen, entry, plan.grid, plan.block, lines, translated)
-
-
-def _is_constant(name: str, text: str) -> bool:
-    """Whether a variable of the translated source is declared ``__constant__``."""
-    return bool(re.search(rf"\b__constant__\b[^;{{}}=()]*\b{name}\b", text))
 
 
 def _item_bytes(size: int) -> int:

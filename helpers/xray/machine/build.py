@@ -67,7 +67,10 @@ def can_compile() -> bool:
 @functools.cache
 def _text() -> str:
     """All that the libraries are made from besides the engine."""
-    files = [*sorted((HERE / "cpp").iterdir()), *(Path(m.__file__) for m in (assembly, graph))]
+    files = [
+        *sorted((HERE / "cpp").iterdir()),
+        *(Path(m.__file__) for m in (assembly, graph, lines)),
+    ]
     parts = b"\0".join(path.read_bytes() for path in [*files, Path(__file__)])
     return hashlib.sha256(parts).hexdigest()
 

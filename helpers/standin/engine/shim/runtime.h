@@ -90,7 +90,8 @@ struct StandinReport {
     // Of an access to memory: 'r'ead, 'w'rite, a write to 'c'onstant memory or, where only the hardware
     // noticed, 'x'; else 0.
     char access;
-    // It would have read shared memory that nobody has written, or (2) that an asynchronous copy is to fill.
+    // What an x-ray tells more of: it would have read shared memory that nobody has written, or (2) that an
+    // asynchronous copy is to fill; or such a copy's source was overwritten.
     char unwritten;
     const void *address;
     size_t bytes;
@@ -156,7 +157,7 @@ void *standin_memcpy(void *to, const void *from, size_t n);
 void *standin_memset(void *to, int value, size_t n);
 void standin_copy(void *to, const void *from, unsigned bytes, unsigned from_bytes, int line);
 void standin_copy_commit();
-void standin_copy_wait(int groups);
+void standin_copy_wait(int groups, int look = 1);  // at what the copies read: is it what it was?
 void *standin_malloc(size_t bytes);
 char *standin_heap(size_t *size);
 void standin_free(void *p);

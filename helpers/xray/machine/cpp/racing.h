@@ -119,8 +119,33 @@ void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, uns
     });
 }
 
+// What asynchronous copies that have not been waited for read, by address / 4.
+std::unordered_multimap<uintptr_t, Who> fetched;
+
+void fetch(const Copy &copy) {
+    Who me = {current_block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)current_index,
+              (uint16_t)copy.place, 0xff, 0, 1, 0, FETCH};
+    for (unsigned at = 0; at < copy.from_bytes; at += 4) fetched.emplace((copy.from + at) / 4, me);
+}
+
+// A write to memory that such a copy may be reading: nobody knows which value it brings.
+void check_fetched(int space, uintptr_t address, size_t offset, unsigned size, Kind kind, unsigned place) {
+    for (uintptr_t word = address / 4; word <= (address + size - 1) / 4; ++word) {
+        auto found = fetched.find(word);
+        if (found == fetched.end()) continue;
+        Who me = found->second;
+        me.block = current_block, me.thread = current_index, me.place = place, me.kind = kind;
+        note_race(UNWAITED, found->second, me, space, offset + std::max(word * 4, address) - address);
+    }
+}
+
 // A copy of this thread has been waited for: it is as if the thread had written now.
 void arrive(const Copy &copy) {
+    for (unsigned at = 0; at < copy.from_bytes; at += 4) {
+        auto [one, end] = fetched.equal_range((copy.from + at) / 4);
+        while (one != end && (one->second.block != current_block || one->second.thread != current_index)) ++one;
+        if (one != end) fetched.erase(one);
+    }
     each_cell(copy.space, copy.offset, copy.bytes, [&](Cell &cell, size_t, uint8_t) {
         Who &w = cell.writer;
         if (w.arrived || w.thread != current_index || w.place != (uint16_t)copy.place) return;

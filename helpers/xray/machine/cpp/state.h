@@ -33,9 +33,11 @@ typedef uint64_t Stamp;
 // Up to which stamp what a thread did is behind somebody: by block << 16 | thread; 0xffff: all of them.
 typedef std::unordered_map<uint64_t, Stamp> Clock;
 
-struct Copy {  // an asynchronous copy that has not been waited for
+struct Copy {  // an asynchronous copy that has not been waited for, to a space
     unsigned space, place, bytes, group;
     size_t offset;
+    uintptr_t from;
+    unsigned from_bytes;
 };
 struct Looks {  // volatile loads at a place: at what, since a step that was more than looking
     uint32_t deeds = 0;

@@ -14,6 +14,7 @@ __attribute__((noinline)) void change() {
     if (!self || block != current_block) {
         if (!resident) {
             if (self) merge_block(0, current_block);
+            fetched.clear();
             for (Thread &t : lanes) t.begin();
             if (shared_cell_count) memset((void *)shared_cells[0].data(), 0, shared_cell_count * sizeof(Cell));
             merged[0] = 0;
@@ -91,6 +92,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
         if (writes(kind)) touched |= WRITTEN;
     }
     check_race(k, offset, (char *)p, size, kind, place);
+    if (!fetched.empty() && writes(kind) && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
 // What the compiler knows to be aligned is one piece, 16 bytes at most.
@@ -241,7 +243,8 @@ void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from
         int k = find_space((uintptr_t)to, place);
         if (k >= 0) {
             size_t offset = (uintptr_t)to - base_of(spaces[k]);
-            self->copies.push_back({(unsigned)k, place, bytes, self->group, offset});
+            self->copies.push_back({(unsigned)k, place, bytes, self->group, offset, (uintptr_t)from, from_bytes});
+            fetch(self->copies.back());
         }
     }
     standin_copy(to, from, bytes, from_bytes, line);
@@ -264,7 +267,7 @@ void standin_xray_copy_wait(int groups) {
                 later.push_back(copy);
         self->copies = later;
     }
-    standin_copy_wait(groups);
+    standin_copy_wait(groups, 0);
 }
 
 // What malloc gave is memory of its own, and fresh each time.
@@ -347,7 +350,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
-    heap_cells.clear(), heap_given.clear(), waits.assign(reads_only, reads_only + places);
+    heap_cells.clear(), heap_given.clear(), fetched.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, reach = STANDIN_ALL, event_count = held = 0, pending.race = -1;
     on = true;
