@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import translate
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.plan import Plan
 from helpers.xray.job import Array, Job
 from helpers.xray.machine import build, launch
@@ -42,7 +43,7 @@ def compiled(
     """A source compiled for the x-ray; CompileException if the source is rejected."""
     from cupy.cuda.compiler import CompileException
 
-    parsed = compiler.parse_options(options)
+    parsed = parse(options)
     try:
         translation = translate.translate(
             source,

@@ -160,43 +160,6 @@ def _key(*parts: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a C++ compiler can use of NVRTC's options.
-
-    ``arguments``: the standard; ``folders``: those of -I; ``definitions``: a ``#define`` or
-    ``#undef`` for each -D and -U; ``host_allowed``: functions and variables need no ``__device__``.
-    """
-
-    arguments: tuple[str, ...]
-    folders: tuple[str, ...]
-    definitions: tuple[str, ...]
-    host_allowed: bool = False
-
-
-def parse_options(options: tuple[str, ...]) -> Options:
-    """Sort NVRTC options; those without a meaning here (architecture, fast maths) are dropped."""
-    standard, folders, definitions, host_allowed = 17, [], [], False
-    words = iter(options)
-    for word in words:
-        if match := re.fullmatch(r"--?std=c\+\+(\d\d)", word):
-            standard = max(17, int(match[1]))  # the shim itself needs 17
-        elif word in ("-default-device", "--device-as-default-execution-space"):
-            host_allowed = True
-        elif match := re.match(r"-([DUI])|--(define-macro|undefine-macro|include-path)=", word):
-            kind = match[1] or {"d": "D", "u": "U", "i": "I"}[match[2][0]]
-            value = word[match.end() :].strip() or next(words, "")
-            if kind == "I":
-                folders.append(value)
-            elif kind == "U":
-                definitions.append(f"#undef {value}")
-            else:
-                name, equals, text = value.partition("=")
-                definitions.append(f"#define {name} {text if equals else 1}")
-    arguments = (f"-std=c++{standard}",)
-    return Options(arguments, tuple(folders), tuple(definitions), host_allowed)
-
-
 def _run(
     folder: str, arguments: list[str], source: str | None, libraries: Sequence[str] = ()
 ) -> subprocess.CompletedProcess:
@@ -330,7 +293,7 @@ def build(
 
     Args:
         source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
-        options: the standard; see ``Options.arguments``.
+        options: the standard; see ``options.Options.arguments``.
         name: what the source is called in messages, without ``.cu``.
         pch: whether to use the precompiled header.
         pointers: False if the reader's code cannot follow a pointer, so that no access need be

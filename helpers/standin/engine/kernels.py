@@ -23,6 +23,7 @@ import numpy as np
 
 from helpers.standin.engine import compiler, memory, reports, translate
 from helpers.standin.engine.errors import KernelError
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.reports import Pointer, View
 
 KEPT_LIMIT = 1 << 28  # bytes of arrays that are kept where a launch may have to be begun again
@@ -343,7 +344,7 @@ class Module:
 
     def _make(self, spins: bool = False) -> None:
         source, options, expressions = self._made_of
-        parsed = compiler.parse_options(options)
+        parsed = parse(options)
         self.translation = translate.translate(
             source,
             name=self.name,

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from helpers.standin.engine import casts, coverage, ptx, spaces
-from helpers.standin.engine.compiler import Options
 from helpers.standin.engine.declarations import Declaration, declarations
+from helpers.standin.engine.options import Options
 from helpers.standin.engine.preprocess import Preprocessed, preprocess
 from helpers.standin.engine.shared import SharedVariable, shared_variables
 from helpers.standin.engine.source import EXTERN_C, closing, parameters
@@ -177,7 +177,7 @@ def translate(
         source: CUDA C.
         name: what messages call the source, without ``.cu``.
         expressions: further kernels to make entries for, such as ``scale<float>``.
-        definitions, include_folders, standard, host_allowed: see ``compiler.Options``.
+        definitions, include_folders, standard, host_allowed: see ``options.Options``.
         spins: take it that any loop may wait for a thread of another block.
 
     Raises:
