@@ -49,10 +49,7 @@ def compiled(
             source,
             name=name,
             expressions=expressions,
-            definitions=parsed.definitions,
-            include_folders=parsed.folders,
-            standard=parsed.arguments[0],
-            host_allowed=parsed.host_allowed,
+            options=parsed,
         )
         return launch.XRayedKernel(translation, parsed.arguments, name)
     except CompileError as error:

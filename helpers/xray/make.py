@@ -130,13 +130,7 @@ def _take_variables(job: Job, cupy) -> None:
     code, options = job.spec["code"], job.spec["options"]
     if not re.search(r"__device__|__constant__|__managed__", code):
         return
-    parsed = parse(tuple(options))
-    names = translate.translate(
-        code,
-        definitions=parsed.definitions,
-        include_folders=parsed.folders,
-        host_allowed=parsed.host_allowed,
-    ).globals
+    names = translate.translate(code, options=parse(tuple(options))).globals
     if not names:
         return
     spec = job.spec

@@ -349,10 +349,7 @@ class Module:
             source,
             name=self.name,
             expressions=expressions,
-            definitions=parsed.definitions,
-            include_folders=parsed.folders,
-            standard=parsed.arguments[0],
-            host_allowed=parsed.host_allowed,
+            options=parsed,
             spins=spins,
         )
         text = self.translation.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -85,6 +86,18 @@ def initialised(library: str, source: str) -> int:
         return 0
     ours = (row for row in _information(library)[0] if row[1].rpartition("/")[2] == source)
     return next((line for at, _, line in ours if any(0 <= at - a < size for a, size in spans)), 0)
+
+
+def declared(text: str, variable: str, file: str) -> int:
+    """The first line of ``file`` in preprocessed text that declares a static variable; 0: none."""
+    number, here = 0, ""
+    for line in text.split("\n"):
+        number += 1
+        if found := re.match(r'\s*#\s*(?:line\s+)?(\d+)\s+"([^"]*)"', line):
+            number, here = int(found[1]) - 1, found[2]
+        elif here == file and re.search(rf"\bstatic\b.*\b{variable}\b", line):
+            return number
+    return 0
 
 
 def call(library: str, offset: int, files: tuple[str, ...]) -> tuple[str, int, int] | None:

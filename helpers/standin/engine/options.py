@@ -71,7 +71,7 @@ class Options:
     ``arguments``: the standard; ``folders``: those of -I; ``definitions``: a ``#define``,
     ``#undef`` or ``#include`` for each -D, -U and -include; ``host_allowed``: functions and
     variables need no ``__device__``; ``older``: the standard that was asked for, where that is
-    less than 17, and else 0.
+    less than 17, and else 0; ``wide_integers``: integers of 128 bits.
     """
 
     arguments: tuple[str, ...]
@@ -79,6 +79,7 @@ class Options:
     definitions: tuple[str, ...]
     host_allowed: bool = False
     older: int = 0
+    wide_integers: bool = False
 
 
 def parse(options: tuple[str, ...]) -> Options:
@@ -87,7 +88,8 @@ def parse(options: tuple[str, ...]) -> Options:
     Raises:
         CompileError: there is no such option, or its value is none.
     """
-    standard, folders, definitions, host_allowed, includes = 17, [], [], False, []
+    standard, folders, definitions, includes = 17, [], [], []
+    flags = set()
     words = iter([word.strip() for word in options])
     for word in words:
         name, equals, value = word.partition("=")
@@ -106,7 +108,7 @@ def parse(options: tuple[str, ...]) -> Options:
         elif name in _FLAGS:
             if equals:
                 raise _refusal(f"{name} does not accept any argument")
-            host_allowed |= name in ("-default-device", "--device-as-default-execution-space")
+            flags.add(name)
         elif name in _KNOWN and (equals or name in _SEPARATE):
             value = value if equals else next(words, "")
             pattern, wrong = _KNOWN[name]
@@ -122,9 +124,13 @@ def parse(options: tuple[str, ...]) -> Options:
         arguments=(f"-std=c++{max(17, standard)}",),  # the shim needs 17
         folders=tuple(folders),
         definitions=(*definitions, *includes),
-        host_allowed=host_allowed,
+        host_allowed=bool(flags & {"-default-device", "--device-as-default-execution-space"}),
         older=standard if standard < 17 else 0,
+        wide_integers=bool(flags & {"-device-int128", "--device-int128"}),
     )
+
+
+NONE = parse(())
 
 
 def _refusal(text: str) -> CompileError:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from helpers.standin.engine import casts, coverage, ptx, spaces
+from helpers.standin.engine import casts, coverage, foreign, ptx, spaces
 from helpers.standin.engine.declarations import Declaration, declarations
-from helpers.standin.engine.options import Options
+from helpers.standin.engine.options import NONE, Options
 from helpers.standin.engine.preprocess import Preprocessed, preprocess
 from helpers.standin.engine.shared import SharedVariable, shared_variables
 from helpers.standin.engine.source import EXTERN_C, closing, parameters
@@ -38,7 +38,8 @@ _LOOP = re.compile(r"\b(?:for|while|goto)\b")
 _BARRIER = re.compile(r"\b__syncthreads(?:_count|_or|_and)?\s*(?=\()")
 
 _SHARED_ARRAY = re.compile(
-    r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
+    r"\b(?:extern\s+(?:volatile\s+)?__shared__|(?:volatile\s+)?__shared__\s+extern)\s+"
+    r"([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;"
 )
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
 
@@ -110,9 +111,10 @@ def _shared_array(match: re.Match) -> str:
     )
     kind = kind.strip() + (" volatile" if "volatile" in match[0] else "")
     lines = "\n" * match[0].count("\n")
+    pointer = f"{kind} (*const &{{}}){match[3]}" if match[3] else f"{kind} *const &{{}}"
     return (
-        f"{kind} *const &{match[2]} = "
-        f"reinterpret_cast<{kind} *const &>(standin_here.dynamic_shared);{lines}"
+        f"{pointer.format(match[2])} = "
+        f"reinterpret_cast<{pointer.format('')}>(standin_here.dynamic_shared);{lines}"
     )
 
 
@@ -150,6 +152,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     integers) as C++; and what it declares. Raises what ``translate`` does."""
     done = preprocess(source, name, options)
     refuse_uncovered(done)
+    foreign.check(done, options, name)
     text = _inline_ptx(done)
     headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
     text = casts.translate(text, Preprocessed.blanked(text))
@@ -165,10 +168,7 @@ def translate(
     *,
     name: str = "kernel",
     expressions: tuple[str, ...] = (),
-    definitions: tuple[str, ...] = (),
-    include_folders: tuple[str, ...] = (),
-    standard: str = "-std=c++17",
-    host_allowed: bool = False,
+    options: Options = NONE,
     spins: bool = False,
 ) -> Translation:
     """Translate a module.
@@ -177,15 +177,14 @@ def translate(
         source: CUDA C.
         name: what messages call the source, without ``.cu``.
         expressions: further kernels to make entries for, such as ``scale<float>``.
-        definitions, include_folders, standard, host_allowed: see ``options.Options``.
+        options: see ``options.parse``.
         spins: take it that any loop may wait for a thread of another block.
 
     Raises:
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
         CompileError: for what the preprocessor refuses, an include that neither CUDA, CuPy nor the
-            reader offers, a function or a variable of a host's.
+            reader offers, a function or a variable of a host's, what only other compilers take.
     """
-    options = Options((standard,), include_folders, definitions, host_allowed)
     source, found = read(source, name, options)
     scopes, bounds, named = _kernels(source, found)
     variables = _globals(found)

@@ -81,6 +81,21 @@ struct StandinDescribe<T *> {
     }
 };
 
+// A reference is a pointer to who launches.
+template <class T>
+struct StandinDescribe<T &> : StandinDescribe<T *> {};
+template <class T, size_t N>
+struct StandinDescribe<T (&)[N]> : StandinDescribe<T *> {};
+
+template <class T>
+struct StandinArgument {
+    static STANDIN_UNSEEN T &at(void *place) { return *(typename StandinPlain<T>::type *)place; }
+};
+template <class T>
+struct StandinArgument<T &> {
+    static STANDIN_UNSEEN T &at(void *place) { return **(T **)place; }
+};
+
 template <int... I>
 struct StandinIndices {};
 template <int N, int... I>
@@ -100,7 +115,7 @@ struct StandinEntry<F, Fibers> {
     template <int... I>
     static inline __attribute__((always_inline)) STANDIN_UNSEEN void unpack(void (*function)(A...), void **arguments,
                                                              StandinIndices<I...>) {
-        function(*(typename StandinPlain<A>::type *)arguments[I]...);
+        function(StandinArgument<A>::at(arguments[I])...);
     }
 
     STANDIN_UNSEEN static void call(void **arguments) { unpack(F, arguments, Indices()); }
