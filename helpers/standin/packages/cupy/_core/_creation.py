@@ -42,6 +42,25 @@ def _fill(array: ndarray, value) -> ndarray:
     return array
 
 
+def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
+    """The array that ``x`` lends by DLPack: it lies on the device, and its memory is shared."""
+    if device is not None:
+        raise NotImplementedError("from_dlpack() does not support device yet.")
+    if isinstance(x, ndarray):
+        if copy:
+            raise BufferError("copy=True only supported for copy to CPU.")
+        return x.view()
+    if hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack("
+            "input))` instead."
+        )
+    raise ValueError(
+        "A DLPack tensor object cannot be consumed multiple times (or object was not a DLPack "
+        f"capsule). Got: {x!r}"
+    )
+
+
 def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     result = _like(prototype, dtype, order, subok, shape)
     result._poison()

@@ -59,7 +59,7 @@ def is_behind() -> bool:
 
 
 def finish(ptr: int | None = None, behind_null: bool = True) -> None:
-    """Do all that the stream ``ptr`` has put off, and what the null stream had before, if the stream
+    """Do all that the stream ``ptr`` has put off and what the null stream had before, if the stream
     comes ``behind_null``. The null stream's work waits for all blocking streams; None is the whole
     device."""
     with _lock:

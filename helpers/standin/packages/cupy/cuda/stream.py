@@ -178,7 +178,7 @@ class Stream:
         self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, Stream) and self.ptr == other.ptr
+        return self.ptr == other.ptr if isinstance(other, Stream) else NotImplemented
 
     def __hash__(self) -> int:
         return self.ptr
