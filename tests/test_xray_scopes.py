@@ -103,3 +103,57 @@ if (!t && !b) { y[1] = 5; FENCE flag.store(1, cuda::memory_order_relaxed); }
 if (!t && b) { while (!flag.load(cuda::memory_order_relaxed)); FENCE y[2] = y[1]; }"""
     fence = f"cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_{scope});"
     assert found(text.replace("FENCE", fence)) == races
+
+
+LOCK = """REF(device) lock(y[900]);
+if (!t) { while (lock.exchange(1, cuda::memory_order_acquire)); y[0] += 1; UNLOCK }"""
+
+
+@pytest.mark.parametrize(
+    ("unlock", "races"),
+    [
+        ("lock.store(0, cuda::memory_order_release);", False),
+        ("lock.exchange(0, cuda::memory_order_release);", False),
+        ("lock.store(0);", False),
+        ("__threadfence(); lock.store(0, cuda::memory_order_relaxed);", False),
+        ("lock.store(0, cuda::memory_order_relaxed);", True),
+        ("lock.exchange(0, cuda::memory_order_acquire);", True),  # orders what comes behind it
+    ],
+)
+def test_a_lock_is_given_back_by_a_release(unlock, races):
+    assert bool(found(LOCK.replace("UNLOCK", unlock))) == races
+
+
+@pytest.mark.parametrize(
+    ("text", "races"),
+    [
+        ("y[1] = 5; __threadfence(); atomicExch(flag, 1);", False),
+        ("__threadfence(); y[1] = 5; atomicExch(flag, 1);", True),
+        ("y[2] = 5; __threadfence(); y[1] = 5; atomicExch(flag, 1);", True),
+        ("__threadfence(); y[1] = 5; __threadfence(); atomicExch(flag, 1);", False),
+    ],
+)
+def test_a_fence_orders_what_stands_before_it(text, races):
+    both = f"""int *flag = &y[900];
+if (!t && !b) {{ {text} }}
+if (!t && b) {{ while (!atomicAdd(flag, 0)); __threadfence(); y[3] = y[1]; }}"""
+    assert found(both) == ({DATA} if races else set())
+
+
+def test_who_only_reads_an_atomic_variable_races_with_no_reader_and_releases_nothing():
+    assert not found("int v = REF(device)(y[700]).load() + y[700];\nif (v) y[i] = v;")
+    assert found("if (b) y[i] = REF(device)(y[700]).load(); else if (!t) y[700] = 1;") == {
+        ("y", "atomic", "store")
+    }
+    relay = """REF(device) flag(y[900]), other(y[901]);
+if (!t && !b) { y[1] = 5; __threadfence(); HAND_OVER }
+if (t || !b) return;
+while (!other.load(cuda::memory_order_relaxed)); TAKE __threadfence(); y[2] = y[1];"""
+    at_once = relay.replace("TAKE", "").replace("HAND_OVER", "other.store(1);")
+    assert not found(at_once)
+    # A look at the word that the other thread looks at, too, hands nothing over.
+    looked = relay.replace("TAKE", "flag.load();")
+    looked = looked.replace(
+        "y[1] = 5; __threadfence(); HAND_OVER", "other.store(1); y[1] = 5; HAND"
+    )
+    assert found(looked.replace("HAND", "__threadfence(); flag.load();")) == {DATA}

@@ -15,8 +15,8 @@ enum memory_order {
     memory_order_seq_cst
 };
 
-inline void standin_order(memory_order order, thread_scope scope) {
-    if (order == memory_order_relaxed || scope == thread_scope_thread) return;
+inline void standin_order(thread_scope scope) {
+    if (scope == thread_scope_thread) return;
     if (scope == thread_scope_block) {
         __threadfence_block();
         standin_spin();
@@ -24,8 +24,15 @@ inline void standin_order(memory_order order, thread_scope scope) {
         __threadfence();
     }
 }
+// Before an operation, and behind it.
+inline void standin_release(memory_order order, thread_scope scope) {
+    if (order >= memory_order_release) standin_order(scope);
+}
+inline void standin_acquire(memory_order order, thread_scope scope) {
+    if (order != memory_order_relaxed && order != memory_order_release) standin_order(scope);
+}
 inline void atomic_thread_fence(memory_order order, thread_scope scope = thread_scope_system) {
-    standin_order(order, scope);
+    if (order != memory_order_relaxed) standin_order(scope);
 }
 
 // What both can do, with the word that `Self` has at().
@@ -39,10 +46,10 @@ class StandinAtomic {
 
     template <class F>
     T change(memory_order order, F value_of) const {
-        standin_order(order, Scope);
+        standin_release(order, Scope);
         T old = STANDIN_ATOMIC_LOAD(word(), reach);
         STANDIN_ATOMIC_STORE(word(), (T)value_of(old));
-        standin_order(order, Scope);
+        standin_acquire(order, Scope);
         return old;
     }
 
@@ -53,12 +60,12 @@ class StandinAtomic {
     bool is_lock_free() const { return is_always_lock_free; }
     T load(memory_order order = memory_order_seq_cst) const {
         standin_spin();
-        T value = STANDIN_ATOMIC_LOAD(word(), reach);
-        standin_order(order, Scope);
+        T value = STANDIN_ATOMIC_LOOK(word(), reach);
+        standin_acquire(order, Scope);
         return value;
     }
     void store(T value, memory_order order = memory_order_seq_cst) const {
-        standin_order(order, Scope);
+        standin_release(order, Scope);
         (void)STANDIN_ATOMIC_LOAD(word(), reach);  // which is what a listener counts (hooks.h)
         STANDIN_ATOMIC_STORE(word(), value);
     }

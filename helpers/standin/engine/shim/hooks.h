@@ -29,7 +29,8 @@ void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from
 void standin_xray_copy_commit();
 void standin_xray_copy_wait(int groups);
 void *standin_xray_malloc(size_t bytes);
-void standin_xray_reach(StandinReach reach);  // of the atomic function to come; else it is STANDIN_ALL
+// Of the atomic function to come: its reach, else STANDIN_ALL, and whether it only looks.
+void standin_xray_reach(StandinReach reach, bool looks);
 }
 #define standin_barrier standin_xray_barrier
 #define standin_syncwarp standin_xray_syncwarp
@@ -44,9 +45,9 @@ void standin_xray_reach(StandinReach reach);  // of the atomic function to come;
 
 // An atomic function is counted as one access: by its load.
 template <class T>
-__attribute__((always_inline)) inline T standin_atomic_load(T *p, StandinReach reach) {
+__attribute__((always_inline)) inline T standin_atomic_load(T *p, StandinReach reach, bool looks = false) {
     T value;
-    if (reach != STANDIN_ALL) standin_xray_reach(reach);
+    if (reach != STANDIN_ALL || looks) standin_xray_reach(reach, looks);
     __atomic_load(p, &value, __ATOMIC_RELAXED);
     return value;
 }
@@ -56,6 +57,7 @@ __attribute__((always_inline)) inline void standin_atomic_store(T *p, U given) {
     __atomic_store(p, &value, __ATOMIC_RELAXED);
 }
 #define STANDIN_ATOMIC_LOAD(p, reach) standin_atomic_load(p, reach)
+#define STANDIN_ATOMIC_LOOK(p, reach) standin_atomic_load(p, reach, true)
 #define STANDIN_ATOMIC_STORE(p, value) standin_atomic_store(p, value)
 
 #else
@@ -67,6 +69,7 @@ inline void standin_syncwarp(unsigned int mask, int line) {
 inline void standin_fence() { standin_spin(); }
 inline void standin_fence_block() {}
 #define STANDIN_ATOMIC_LOAD(p, reach) *p
+#define STANDIN_ATOMIC_LOOK(p, reach) *p
 #define STANDIN_ATOMIC_STORE(p, value) *p = value
 
 #endif

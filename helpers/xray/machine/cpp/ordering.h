@@ -95,13 +95,14 @@ void synchronise(uint64_t address, Kind kind) {
     if (kind == ATOMIC) acquire(address);
     if (kind == VLOAD)
         self->looked_at.insert(address);
-    else
+    else if (!looks)
         release(address);
 }
 
 void fence(bool for_all) {
     fenced = true;
     (for_all ? self->fence : self->block_fence) = self->now();
+    ++self->epoch;  // what comes behind it is not released by it
     for (uint64_t address : self->looked_at) acquire(address);
     self->looked_at.clear();
 }

@@ -62,11 +62,11 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
     const Who &before = cell.before;
     if (!in_turns(before, me) && before.valid && before.bytes & bytes && !behind(before, block, index))
         note_race(RACE, before, me, space, at);
-    if (spaces[space].shared && reads_only(kind) && !writer.valid)
+    if (spaces[space].shared && (reads_only(kind) || looks) && !writer.valid)
         note_race(UNWRITTEN, me, me, space, at);
-    if (writes(kind)) {
+    if (writes(kind) && !looks) {
         for (const Who &r : cell.readers)
-            if (r.valid && r.bytes & bytes && !behind(r, block, index)) {
+            if (r.valid && r.bytes & bytes && !in_turns(r, me) && !behind(r, block, index)) {
                 note_race(RACE, r, me, space, at);
                 break;
             }
