@@ -163,9 +163,9 @@ def _declares(bare: str, start: int) -> bool:
     """Whether the name that ends at ``start`` is declared there: a type stands before it."""
     first = max(bare.rfind(c, 0, start + 1) for c in ";{}(") + 1
     text = bare[first : start + 1]
-    if re.match(r"\s*(?:return|else|case|goto|delete|throw)\b", text):
+    if re.match(r"\s*(?:return|else|do|case|goto|delete|throw|default|sizeof)\b", text):
         return False
-    return bool(re.fullmatch(r"\s*(?:[\w:]+(?:<[^;]*>)?[\s*]+)+\w+", text))
+    return bool(re.fullmatch(r"\s*(?:\w+(?:::\w+)*(?:<[^;]*>)?[\s*]+)+\w+", text))
 
 
 @functools.cache

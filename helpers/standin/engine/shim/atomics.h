@@ -31,8 +31,11 @@ STANDIN_ATOMIC(atomicExch, float, value)
 STANDIN_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 STANDIN_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicAnd, (old & value))
+STANDIN_ATOMIC(atomicAnd, long long, old & value)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicOr, (old | value))
+STANDIN_ATOMIC(atomicOr, long long, old | value)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicXor, (old ^ value))
+STANDIN_ATOMIC(atomicXor, long long, old ^ value)
 
 #define STANDIN_CAS_AS(name, reach, type)                      \
     inline type name(type *address, type compare, type value) { \

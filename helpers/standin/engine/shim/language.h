@@ -110,6 +110,7 @@ inline void operator delete[](void *pointer, size_t) noexcept { standin_free(poi
     ((condition) ? (void)0 : standin_fail(STANDIN_FAULT, "line %d: Assertion `%s` failed", line, text))
 [[noreturn]] inline void __trap() { standin_fail(STANDIN_FAULT, "__trap() was called"); }
 inline void __brkpt() {}
+inline void __prof_trigger(int) {}
 
 // Memory as one thread at a time sees it: always up to date.
 inline void __threadfence() { standin_fence(); }

@@ -27,7 +27,7 @@ int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t
                          space,
                          type,
                          writes(other.kind) && writes(me.kind) && type == RACE &&
-                             !(other.kind == ATOMIC && me.kind == ATOMIC),
+                             !(other.kind == ATOMIC && me.kind == ATOMIC) && !other.looks && !me.looks,
                          {other.block, me.block},
                          {other.thread, me.thread},
                          offset,
@@ -49,7 +49,7 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
-              (uint16_t)place, bytes, kind != DELIVER, 1, reach, (uint8_t)kind};
+              (uint16_t)place, bytes, kind != DELIVER, 1, reach, looks, (uint8_t)kind};
     if (writer.valid && writer.bytes & bytes && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
     } else if (writer.valid && writer.bytes & bytes && !in_turns(writer, me) && !behind(writer, block, index)) {
@@ -124,7 +124,7 @@ std::unordered_multimap<uintptr_t, Who> fetched;
 
 void fetch(const Copy &copy) {
     Who me = {current_block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)current_index,
-              (uint16_t)copy.place, 0xff, 0, 1, 0, FETCH};
+              (uint16_t)copy.place, 0xff, 0, 1, 0, 0, FETCH};
     for (unsigned at = 0; at < copy.from_bytes; at += 4) fetched.emplace((copy.from + at) / 4, me);
 }
 

@@ -74,7 +74,8 @@ struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
     uint8_t bytes;  // bit i: of the element's byte i
-    uint8_t arrived : 1, valid : 1, reach : 2;  // arrived: of a copy; reach: a StandinReach
+    // arrived: of a copy; reach: a StandinReach; looks: an atomic function that only reads
+    uint8_t arrived : 1, valid : 1, reach : 2, looks : 1;
     uint8_t kind;
 
     Stamp stamp() const { return (Stamp)barriers << 32 | epoch; }

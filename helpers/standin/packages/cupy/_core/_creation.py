@@ -13,6 +13,7 @@ from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
 from cupy.cuda import runtime
 from cupy.cuda.stream import refuse_while_capturing
+from helpers.standin.engine.memory import holding
 
 
 def _shape(shape) -> tuple:
@@ -42,6 +43,14 @@ def _fill(array: ndarray, value) -> ndarray:
     return array
 
 
+class _Lent:
+    """Device memory that NumPy sees, as CUDA's own protocol has it."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.__cuda_array_interface__ = array.__array_interface__
+
+
 def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
     """The array that ``x`` lends by DLPack: it lies on the device, and its memory is shared."""
     if device is not None:
@@ -51,6 +60,9 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
             raise BufferError("copy=True only supported for copy to CPU.")
         return x.view()
     if hasattr(x, "__dlpack_device__"):
+        lent = np.from_dlpack(x)
+        if holding(lent.ctypes.data):
+            return as_device(_Lent(lent))
         raise TypeError(
             "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack("
             "input))` instead."
