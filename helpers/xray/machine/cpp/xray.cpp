@@ -167,7 +167,6 @@ ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
 void standin_xray_reach(StandinReach given, bool only_looks) { reach = given, looks = only_looks; }
-
 int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();

@@ -51,6 +51,14 @@ class _Lent:
         self.__cuda_array_interface__ = array.__array_interface__
 
 
+class _Capsule:
+    """Who lends what lies in a capsule of DLPack."""
+
+    def __init__(self, capsule):
+        self.__dlpack__ = lambda **_: capsule
+        self.__dlpack_device__ = lambda: (1, 0)
+
+
 def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
     """The array that ``x`` lends by DLPack: it lies on the device, and its memory is shared."""
     if device is not None:
@@ -59,6 +67,8 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
         if copy:
             raise BufferError("copy=True only supported for copy to CPU.")
         return x.view()
+    if type(x).__name__ == "PyCapsule" and '"dltensor"' in repr(x):
+        x = _Capsule(x)
     if hasattr(x, "__dlpack_device__"):
         lent = np.from_dlpack(x)
         if holding(lent.ctypes.data):

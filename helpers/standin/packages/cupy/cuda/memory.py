@@ -159,7 +159,9 @@ class MemoryPool:
             books = self._here()
             self._make_room(round_up(size), books)
             try:
-                if self._allocator is None:
+                if not size:
+                    memory = Memory(0)
+                elif self._allocator is None:
                     memory = PooledMemory(size)
                 else:
                     exact = self._allocator is malloc_managed  # so that its fence is where it ends
