@@ -11,7 +11,7 @@ from helpers.standin.engine import compiler
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.engine.options import Options
 from helpers.standin.engine.preprocess import Preprocessed
-from helpers.standin.engine.source import closing, split
+from helpers.standin.engine.source import closing
 
 # Of GCC's functions those that NVRTC has.
 _BUILT_IN = frozenset(
@@ -122,9 +122,18 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
     for match in re.finditer(r"\b(__\w+)\s*(?=\()", bare):
         most = _ARGUMENTS.get(match[1])
         if most is not None:
-            inside = bare[match.end() + 1 : closing(bare, match.end())]
-            if bool(inside.strip()) and len(split(inside)) > most:
+            if _count(bare[match.end() + 1 : closing(bare, match.end())]) > most:
                 yield match.start(), "too many arguments in function call"
+
+
+def _count(arguments: str) -> int:
+    """How many there are in a list: commas outside brackets, but not those of a template."""
+    arguments = re.sub(r"(?<=\w)\s*<[\w\s,:*]*>(?=\s*[({])", "", arguments)
+    depth = commas = 0
+    for character in arguments:
+        depth += (character in "([{") - (character in ")]}")
+        commas += character == "," and not depth
+    return commas + 1 if arguments.strip() else 0
 
 
 def _braces(bare: str) -> Iterator[tuple[int, str]]:
