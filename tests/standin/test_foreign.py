@@ -53,6 +53,7 @@ TAKEN = [
     "float2 v = float2{1.f, 2.f}; y[0] = v.x;",
     "y[0] = n > 2 ? 1 : n ? 2 : 3;",
     "struct S { int a; __device__ S() : a(3) {} }; y[0] = S().a;",
+    "struct S { int a; __device__ S &operator=(int b) { a = b; return *this; } }; S s; s = 3;",
     "struct S { int a; __device__ int operator*(int b) { return a * b; } }; y[0] = S{3} * 2;",
     "auto f = [&](int a) { return a + n; }; y[0] = f(1);",
     "auto f = [](float2 a) { return a.x; }; y[0] = f({1, 2}); y[1] = f(float2{3, 4});",

@@ -45,7 +45,7 @@ def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
             errors.append(f"{source.where(one.start)}: error: {wrong.format(one.name)}")
         if one.kind == "function" and one.body:
             for match in _AUTOMATIC.finditer(source.bare, *one.body):
-                if not re.search(r"\bstatic\b", match[1]):
+                if not re.search(r"\b(?:static|operator)\b", match[1]):
                     where = source.where(match.start(2))
                     errors.append(f"{where}: error: {AUTOMATIC.format(match[2])}")
     if errors:
