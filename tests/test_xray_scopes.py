@@ -140,6 +140,17 @@ if (!t && b) {{ while (!atomicAdd(flag, 0)); __threadfence(); y[3] = y[1]; }}"""
     assert found(both) == ({DATA} if races else set())
 
 
+@pytest.mark.parametrize(
+    ("order", "races"),
+    [("acq_rel", False), ("seq_cst", False), ("release", True), ("acquire", True)],
+)
+def test_the_last_block_needs_both_halves_of_the_order(order, races):
+    text = f"""__shared__ bool last; y[i] = i; __syncthreads();
+if (!t) last = REF(device)(y[900]).fetch_add(1, cuda::memory_order_{order}) == 1;
+__syncthreads(); if (last) y[i + 256] = y[127 - i];"""
+    assert found(text) == ({DATA} if races else set())
+
+
 def test_who_only_reads_an_atomic_variable_races_with_no_reader_and_releases_nothing():
     assert not found("int v = REF(device)(y[700]).load() + y[700];\nif (v) y[i] = v;")
     assert found("if (b) y[i] = REF(device)(y[700]).load(); else if (!t) y[700] = 1;") == {

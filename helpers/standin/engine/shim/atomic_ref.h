@@ -47,7 +47,7 @@ class StandinAtomic {
     template <class F>
     T change(memory_order order, F value_of) const {
         standin_release(order, Scope);
-        T old = STANDIN_ATOMIC_LOAD(word(), reach);
+        T old = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_ALTERS);
         STANDIN_ATOMIC_STORE(word(), (T)value_of(old));
         standin_acquire(order, Scope);
         return old;
@@ -60,13 +60,13 @@ class StandinAtomic {
     bool is_lock_free() const { return is_always_lock_free; }
     T load(memory_order order = memory_order_seq_cst) const {
         standin_spin();
-        T value = STANDIN_ATOMIC_LOOK(word(), reach);
+        T value = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_LOOKS);
         standin_acquire(order, Scope);
         return value;
     }
     void store(T value, memory_order order = memory_order_seq_cst) const {
         standin_release(order, Scope);
-        (void)STANDIN_ATOMIC_LOAD(word(), reach);  // which is what a listener counts (hooks.h)
+        (void)STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_STORES);  // which is what a listener counts (hooks.h)
         STANDIN_ATOMIC_STORE(word(), value);
     }
     operator T() const { return load(); }

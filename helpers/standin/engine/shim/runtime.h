@@ -82,6 +82,9 @@ enum StandinSlotNumber { STANDIN_NOT_SHARED = -2, STANDIN_DYNAMIC = -1 };
 
 // Between which threads an atomic function is one.
 enum StandinReach { STANDIN_ALL, STANDIN_OWN_BLOCK, STANDIN_OWN_THREAD };
+// What it does: change a word and, as samples of CUDA's have it, order what comes behind; or change, read
+// or store one and order only what its fences do.
+enum StandinDeed { STANDIN_CHANGES, STANDIN_ALTERS, STANDIN_LOOKS, STANDIN_STORES };
 
 struct StandinReport {
     int code;

@@ -1,9 +1,10 @@
 // Which accesses are behind a thread: by barriers, by __syncwarp, and by flags between fences. Part of
 // xray.cpp.
 //
-// A fence, and then an atomic function or a volatile store, releases what the thread did before and what it
-// knew to be behind it. Who then uses an atomic function at that address has it behind, too; who looks by a
-// volatile load has so after a fence. A volatile access by itself orders nothing.
+// A fence, and then an atomic function or a volatile store, releases what the thread did before the fence
+// and what it knew to be behind it. Who then uses atomicAdd or its like at that address has it behind, too;
+// who looks by a volatile load or through cuda::atomic_ref has so after a fence, which is what an acquire
+// makes of it. A volatile access, or a relaxed one, by itself orders nothing.
 #pragma once
 #include "state.h"
 
@@ -92,10 +93,10 @@ void release(uint64_t address) {
 // An atomic function or a volatile access, once somebody used a fence.
 void synchronise(uint64_t address, Kind kind) {
     if (reach == STANDIN_OWN_THREAD) return;
-    if (kind == ATOMIC) acquire(address);
-    if (kind == VLOAD)
+    if (kind == ATOMIC && deed == STANDIN_CHANGES) acquire(address);
+    if (kind == VLOAD || (kind == ATOMIC && (deed == STANDIN_ALTERS || deed == STANDIN_LOOKS)))
         self->looked_at.insert(address);
-    else if (!looks)
+    if (kind != VLOAD && deed != STANDIN_LOOKS)
         release(address);
 }
 

@@ -49,7 +49,7 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
-              (uint16_t)place, bytes, kind != DELIVER, 1, reach, looks, (uint8_t)kind};
+              (uint16_t)place, bytes, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
     if (writer.valid && writer.bytes & bytes && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
     } else if (writer.valid && writer.bytes & bytes && !in_turns(writer, me) && !behind(writer, block, index)) {
@@ -62,9 +62,9 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
     const Who &before = cell.before;
     if (!in_turns(before, me) && before.valid && before.bytes & bytes && !behind(before, block, index))
         note_race(RACE, before, me, space, at);
-    if (spaces[space].shared && (reads_only(kind) || looks) && !writer.valid)
+    if (spaces[space].shared && (reads_only(kind) || deed == STANDIN_LOOKS) && !writer.valid)
         note_race(UNWRITTEN, me, me, space, at);
-    if (writes(kind) && !looks) {
+    if (writes(kind) && deed != STANDIN_LOOKS) {
         for (const Who &r : cell.readers)
             if (r.valid && r.bytes & bytes && !in_turns(r, me) && !behind(r, block, index)) {
                 note_race(RACE, r, me, space, at);

@@ -170,7 +170,7 @@ std::vector<int64_t> sectors_read, sectors_written;  // by space
 // The thread that runs, and between which threads its next atomic function is one.
 Thread *self;
 StandinReach reach;
-bool looks;  // and whether that only reads
+StandinDeed deed;  // of that function
 uint32_t current_block, current_index;
 uint3 current_position;
 

@@ -81,7 +81,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
               (space.shared ? offset : (uint64_t)a) + done});
         done += (size_t)pieces << log2;
     }
-    if (writes(kind) && !looks) ++self->deeds;
+    if (writes(kind) && deed != STANDIN_LOOKS) ++self->deeds;
     if (kind == VLOAD) note_look(a, place);
     if (fenced && (kind == ATOMIC || kind == VLOAD || kind == VSTORE))
         synchronise(space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a, kind);
@@ -89,10 +89,10 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
         uint8_t &touched = space.touched[t];
         if (!writes(kind) || kind == ATOMIC)
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
-        if (writes(kind) && !looks) touched |= WRITTEN;
+        if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
     check_race(k, offset, (char *)p, size, kind, place);
-    if (!fetched.empty() && writes(kind) && !looks && !space.shared) check_fetched(k, a, offset, size, kind, place);
+    if (!fetched.empty() && writes(kind) && deed != STANDIN_LOOKS && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
 // What the compiler knows to be aligned is one piece, 16 bytes at most.
@@ -157,7 +157,7 @@ void __sanitizer_cov_trace_pc(unsigned place) {
 #define ATOMICS(bits, type)                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int, unsigned place) { \
         whole(p, bits / 8, ATOMIC, place);                                         \
-        reach = STANDIN_ALL, looks = false;                                        \
+        reach = STANDIN_ALL, deed = STANDIN_CHANGES;                               \
         return *p;                                                                 \
     }                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int) { *p = v; }
@@ -166,7 +166,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-void standin_xray_reach(StandinReach given, bool only_looks) { reach = given, looks = only_looks; }
+void standin_xray_reach(StandinReach how_far, StandinDeed what) { reach = how_far, deed = what; }
 int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();
@@ -351,7 +351,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
     heap_cells.clear(), heap_given.clear(), fetched.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
-    fenced = false, self = nullptr, reach = STANDIN_ALL, looks = false, event_count = held = 0, pending.race = -1;
+    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.race = -1;
     on = true;
 }
 
