@@ -132,7 +132,7 @@ class alignas(sizeof(T)) atomic : public StandinAtomic<atomic<T, Scope>, T, Scop
     constexpr atomic(T given) : value(given) {}
     atomic(const atomic &) = delete;
     atomic &operator=(const atomic &) = delete;
-    T operator=(T given) const {
+    T operator=(T given) {
         this->store(given);
         return given;
     }
