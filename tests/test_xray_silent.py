@@ -1,4 +1,4 @@
-"""What the x-ray must not pass over: volatile, asynchronous copies, memcpy, malloc, wide accesses.
+"""What the x-ray must not pass over: volatile, memcpy, malloc, wide accesses.
 
 Requests of wide accesses are those of NVRTC's PTX. What orders memory is CUDA's memory model: a
 volatile access is a relaxed one, and orders nothing without fences on both sides.
@@ -8,7 +8,6 @@ import helpers  # first: it decides who answers to `import cupy`
 
 # isort: split
 import cupy as cp
-import numpy as np
 import pytest
 
 from helpers.xray.machine.build import can_compile
@@ -17,11 +16,6 @@ pytestmark = [
     pytest.mark.long,  # the kernels are compiled for the x-ray, one by one
     pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64"),
 ]
-PIPELINE = "#include <cuda_pipeline.h>"
-GROUPS = (
-    "#include <cooperative_groups.h>\n#include <cooperative_groups/memcpy_async.h>\n"
-    "namespace cg = cooperative_groups;"
-)
 
 
 def kernel(text, head="", parameters="const float *x, float *y"):
@@ -168,126 +162,6 @@ def test_a_fence_for_the_block_alone_is_none_for_others():
     assert found(text.replace("@", fence).replace("#", FENCE)) == {("race", "y", 4, 7)}
 
 
-# ---- asynchronous copies ------------------------------------------------------------------------
-
-PTX = """unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);
-asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(x + i));"""
-# How a block brings 64 floats to s: (head, the copy, its wait).
-COPIES = {
-    "pipeline": (
-        PIPELINE,
-        "__pipeline_memcpy_async(&s[t], &x[i], 4); __pipeline_commit();",
-        "__pipeline_wait_prior(0);",
-    ),
-    "wait_all": ("", PTX, 'asm volatile("cp.async.wait_all;");'),
-    "wait_group": (
-        "",
-        PTX + 'asm volatile("cp.async.commit_group;");',
-        'asm volatile("cp.async.wait_group 0;" ::: "memory");',
-    ),
-    "groups": (
-        GROUPS,
-        "auto b = cg::this_thread_block(); cg::memcpy_async(b, s, x + i - t, 256);",
-        "cg::wait(b);",
-    ),
-}
-COPIED = "__shared__ __align__(16) float s[64];\nCOPY\nWAIT __syncthreads();\ny[i] = s[63 - t];"
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_copy_that_is_waited_for_is_right_and_counted(way):
-    head, copy, wait = COPIES[way]
-    seen = look(COPIED.replace("COPY", copy).replace("WAIT", wait), head=head)
-    assert seen.races == ()
-    fetched = [a for a in seen.accesses if a.kind == "copy" and a.array == "x"]
-    (delivered,) = (a for a in seen.accesses if a.kind == "copy" and a.shared)
-    assert sum(a.sectors for a in fetched) == 2 * 64 * 4 // 32
-    assert delivered.bytes == 2 * 64 * 4
-    assert not seen.total("requests", kind="load")
-    right = kernel(COPIED.replace("COPY", copy).replace("WAIT", wait), head=head)
-    x, y = cp.arange(128, dtype="f4"), cp.zeros(128, "f4")
-    right((2,), (64,), (x, y))
-    np.testing.assert_array_equal(y.get().reshape(2, 64), x.get().reshape(2, 64)[:, ::-1])
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_copy_that_is_not_waited_for_is_found(way):
-    head, copy, _ = COPIES[way]
-    forgotten = COPIED.replace("COPY", copy).replace("WAIT", "")
-    seen = look(forgotten, head=head)
-    assert {r.kind for r in seen.races} == {"unwaited"}
-    race = seen.races[0]
-    assert (race.array, race.first.kind, race.second.kind) == ("s", "copy", "load")
-    assert "touched before the copy that fills it is waited for" in str(race)
-    # Without an x-ray: what was to come is not there.
-    with pytest.raises(
-        RuntimeError, match="which an asynchronous copy is to fill: the thread that"
-    ):
-        args = (cp.arange(128, dtype="f4"), cp.zeros(128, "f4"))
-        kernel(forgotten, head=head)((2,), (64,), args)
-
-
-def test_a_group_that_was_not_committed_is_not_waited_for():
-    text = COPIED.replace("COPY", "__pipeline_memcpy_async(&s[t], &x[i], 4);")
-    text = text.replace("WAIT", "__pipeline_wait_prior(0);")
-    assert {r[0] for r in found(text, head=PIPELINE)} == {"unwaited"}
-
-
-def test_a_copy_that_was_waited_for_still_needs_a_barrier():
-    text = COPIED.replace("COPY", COPIES["pipeline"][1]).replace("__syncthreads();", "")
-    text = text.replace("WAIT", COPIES["pipeline"][2])
-    assert {r[:2] for r in found(text, head=PIPELINE)} == {("race", "s")}
-
-
-STAGES = """__shared__ float s[2][64]; float v = 0;
-__pipeline_memcpy_async(&s[0][t], &x[i], 4); __pipeline_commit();
-for (int k = 0; k < 4; k++) {
-if (k < 3) __pipeline_memcpy_async(&s[(k + 1) % 2][t], &x[i + 128 * (k + 1)], 4);
-__pipeline_commit(); __pipeline_wait_prior(AHEAD); __syncthreads();
-v += s[k % 2][63 - t];
-BARRIER
-}
-y[i] = v;"""
-
-
-@pytest.mark.parametrize(
-    ("ahead", "barrier", "kinds"),
-    [
-        (1, "__syncthreads();", set()),
-        (0, "__syncthreads();", set()),
-        (2, "__syncthreads();", {"unwaited"}),
-        (1, "", {"race", "unwaited"}),
-    ],
-)
-def test_two_stages(ahead, barrier, kinds):
-    text = STAGES.replace("AHEAD", str(ahead)).replace("BARRIER", barrier)
-    assert {r[0] for r in found(text, head=PIPELINE)} == kinds
-    if not kinds:
-        x, y = cp.arange(512, dtype="f4"), cp.zeros(128, "f4")
-        kernel(text, head=PIPELINE)((2,), (64,), (x, y))
-        blocks = x.get().reshape(4, 2, 64).sum(0)[:, ::-1]
-        np.testing.assert_array_equal(y.get().reshape(2, 64), blocks)
-
-
-def test_a_wait_that_comes_too_late_gives_old_values_without_an_xray_too():
-    """The buffer was written before, so nothing stops the kernel: its result is wrong."""
-    text = """__shared__ float s[64];
-s[t] = -1; __syncthreads();
-__pipeline_memcpy_async(&s[t], &x[i], 4); __pipeline_commit();
-__syncthreads(); y[i] = s[t]; __pipeline_wait_prior(0);"""
-    x, y = cp.arange(64, dtype="f4"), cp.zeros(64, "f4")
-    kernel(text, head=PIPELINE)((1,), (64,), (x, y))
-    assert (y.get() == -1).all()
-
-
-@pytest.mark.parametrize("way", ["pipeline", "wait_all"])
-def test_an_asynchronous_copy_beside_an_array_is_stopped_where_it_is_asked_for(way):
-    head, copy, wait = COPIES[way]
-    text = COPIED.replace("COPY", copy.replace("s[t]", "s[t + 1]")).replace("WAIT", wait)
-    with pytest.raises(RuntimeError, match=r"thread \(63, 0, 0\), line [56].* writes outside"):
-        look(text, head=head)
-
-
 # ---- memcpy, memset, malloc ---------------------------------------------------------------------
 
 
@@ -416,3 +290,24 @@ def test_a_write_through_a_pointer_whose_const_is_cast_away():
     assert {(r.kind, r.array, r.harmless) for r in seen.races} == {("race", "x", False)}
     assert (x == cp.arange(64)).all()  # as before the x-ray
     assert look("((float *)x)[i] = x[i] + 1;", x, x[:1], blocks=1).races == ()
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", ["", "__shared__ float s[64]; s[t] = i; __syncthreads();"])
+def test_what_a_function_of_cuda_does_is_in_the_line_of_its_call(shared):
+    """With a __shared__ variable the library has code in two places, which are counted apart."""
+    text = f"""{shared}
+float a = __ldg(x + i);
+atomicAdd(&y[i], a);
+y[i + 128] = {"s[63 - t]" if shared else "1"};
+asm volatile("cp.async.wait_all;"); atomicExch(&y[i + 256], a);"""
+    seen = look(text)
+    lines = {(a.kind, a.array, a.line - 4, a.text) for a in seen.accesses if a.array != "s"}
+    assert lines == {
+        ("load", "x", 1, "__ldg(x + i)"),
+        ("atomic", "y", 2, "y[i]"),
+        ("store", "y", 3, "y[i + 128]"),
+        ("atomic", "y", 4, "y[i + 256]"),
+    }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import translate
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.plan import Plan
 from helpers.xray.job import Array, Job
 from helpers.xray.machine import build, launch
@@ -43,16 +43,13 @@ def compiled(
     """A source compiled for the x-ray; CompileException if the source is rejected."""
     from cupy.cuda.compiler import CompileException
 
-    parsed = compiler.parse_options(options)
+    parsed = parse(options)
     try:
         translation = translate.translate(
             source,
             name=name,
             expressions=expressions,
-            definitions=parsed.definitions,
-            include_folders=parsed.folders,
-            standard=parsed.arguments[0],
-            host_allowed=parsed.host_allowed,
+            options=parsed,
         )
         return launch.XRayedKernel(translation, parsed.arguments, name)
     except CompileError as error:
@@ -97,7 +94,7 @@ def look(
     everything = spaces(list(arrays))
     for name in compiled.translation.globals:
         address, size = compiled.variable(name)
-        memory = "constant" if _is_constant(name, compiled.translation.text) else "global"
+        memory = "constant" if name in compiled.translation.constants else "global"
         space = launch.Space(name, address, size, _item_bytes(size), memory=memory)
         space.read_only = memory == "constant"
         everything.append(space)
@@ -107,11 +104,6 @@ def look(
         )
     translated = build.lines_of(compiled.translation.text)
     return report(seen, entry, plan.grid, plan.block, lines, translated)
-
-
-def _is_constant(name: str, text: str) -> bool:
-    """Whether a variable of the translated source is declared ``__constant__``."""
-    return bool(re.search(rf"\b__constant__\b[^;{{}}=()]*\b{name}\b", text))
 
 
 def _item_bytes(size: int) -> int:

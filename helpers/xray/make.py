@@ -9,7 +9,8 @@ import numpy as np
 
 from helpers import standin
 from helpers.standin import engine
-from helpers.standin.engine import compiler, translate
+from helpers.standin.engine import translate
+from helpers.standin.engine.options import parse
 from helpers.xray.job import Array, Job
 from helpers.xray.machine.launch import MOST_ACCESSES
 
@@ -129,13 +130,7 @@ def _take_variables(job: Job, cupy) -> None:
     code, options = job.spec["code"], job.spec["options"]
     if not re.search(r"__device__|__constant__|__managed__", code):
         return
-    parsed = compiler.parse_options(tuple(options))
-    names = translate.translate(
-        code,
-        definitions=parsed.definitions,
-        include_folders=parsed.folders,
-        host_allowed=parsed.host_allowed,
-    ).globals
+    names = translate.translate(code, options=parse(tuple(options))).globals
     if not names:
         return
     spec = job.spec

@@ -104,7 +104,8 @@ class Race:
     """Two threads at element ``index`` of ``array`` in no certain order, at least one writing.
 
     ``kind`` is "race"; for shared memory that is read and was never written "unwritten"; where an
-    asynchronous copy fills it that nobody has waited for, "unwaited".
+    asynchronous copy fills it (or, of global memory, reads it) that nobody has waited for,
+    "unwaited".
     ``count``: how often it was seen. ``harmless``: every write left what was there already.
     """
 
@@ -129,15 +130,23 @@ class Race:
 
     def __str__(self) -> str:
         place = self.element
+        first, second = str(self.first), str(self.second)
+        if not self.shared:  # the other end of a copy
+            first, second = (s.replace("copies into", "copies from") for s in (first, second))
         if self.kind == "unwritten":
             return (
-                f"{place} is read before anybody has written it: {self.second}. Write it first, "
+                f"{place} is read before anybody has written it: {second}. Write it first, "
                 "and let a __syncthreads() stand between"
+            )
+        if self.kind == "unwaited" and not self.shared:
+            return (
+                f"{place} is overwritten before the copy that reads it is waited for: {first}, "
+                f"{second}. Let the thread that copies wait first, as by __pipeline_wait_prior(0)"
             )
         if self.kind == "unwaited":
             return (
-                f"{place} is touched before the copy that fills it is waited for: {self.first}, "
-                f"{self.second}. Let the thread that copies wait, as by __pipeline_wait_prior(0), "
+                f"{place} is touched before the copy that fills it is waited for: {first}, "
+                f"{second}. Let the thread that copies wait, as by __pipeline_wait_prior(0), "
                 "and let a __syncthreads() stand behind that"
             )
         between = "no barrier lies between"
@@ -152,7 +161,7 @@ class Race:
             remedy = "; all write the same value, so here it does no harm."
         elif self.first.kind != "load" and self.second.kind == "atomic":
             remedy = "; an atomic function orders atomic functions only."
-        return f"a race at {place}: {self.first}, {self.second}, and {between}{remedy}"
+        return f"a race at {place}: {first}, {second}, and {between}{remedy}"
 
 
 @dataclass(frozen=True)

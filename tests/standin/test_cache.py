@@ -10,6 +10,7 @@ import pytest
 from marks import long_but
 
 from helpers.standin.engine import CompileError, cache, compiler, preprocess
+from helpers.standin.engine.options import parse
 
 ROOT = Path(__file__).parents[2]
 SOURCE = 'extern "C" double answer() { return 17; }'
@@ -104,7 +105,7 @@ def test_a_precompiled_header_that_is_cut_off_is_made_again(folder):
 
 def test_a_text_that_is_cut_off_is_made_again(folder):
     def read():
-        return preprocess.preprocess("int A;\nint b;", "k", compiler.parse_options(("-DA=a",))).text
+        return preprocess.preprocess("int A;\nint b;", "k", parse(("-DA=a",))).text
 
     text = read()
     (path,) = folder.glob("*.ii")
@@ -126,6 +127,7 @@ LIMITED = r"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1000 * int(sys.argv[1]),) * 2)
 import helpers.standin
+from helpers.standin.engine.options import parse
 helpers.standin.install()
 import cupy as cp, numpy as np
 

@@ -13,6 +13,7 @@ import pytest
 
 from helpers.standin.engine import Allocation, Module, compiler
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import parse
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,7 +88,7 @@ def test_several_processes_at_once(cache):
 
 
 def test_options():
-    parsed = compiler.parse_options(
+    parsed = parse(
         (
             "-DN=3",
             "-D",
@@ -109,7 +110,7 @@ def test_options():
         "#define F(x) x+1",
         "#undef N",
     )
-    assert compiler.parse_options(("-std=c++11",)).arguments == ("-std=c++17",)
+    assert parse(("-std=c++11",)).arguments == ("-std=c++17",)
 
 
 def test_definitions_do_not_reach_the_shim():

@@ -212,3 +212,21 @@ thread.join()
 print(os.waitpid(child, 0)[1])
 """)
     assert printed == "0\n"
+
+
+def test_from_dlpack_takes_what_lies_on_the_device():
+    """Every message is that of an H200."""
+    x, n = cp.arange(6, dtype="f4"), np.arange(4.0)
+    shared = cp.from_dlpack(x)
+    shared[1] = 70
+    assert x[1] == 70 and shared.data.ptr == x.data.ptr
+    view = cp.from_dlpack(x[1:5:2])
+    assert view.get().tolist() == [70, 3] and view.strides == (8,)
+    with pytest.raises(TypeError, match="^CPU arrays cannot be directly imported to CuPy"):
+        cp.from_dlpack(n)
+    with pytest.raises(NotImplementedError, match=r"^from_dlpack\(\) does not support device yet"):
+        cp.from_dlpack(x, device=cp.cuda.Device(0))
+    with pytest.raises(BufferError, match="^copy=True only supported for copy to CPU"):
+        cp.from_dlpack(x, copy=True)
+    with pytest.raises(ValueError, match=r"consumed multiple times .* Got: \[1\]$"):
+        cp.from_dlpack([1])

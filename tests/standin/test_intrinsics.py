@@ -284,8 +284,36 @@ def test_operations_of_atomic_ref():
         5,
     ]
     assert a[0] == 42
-    source = "#include <cuda/atomic>\n__device__ cuda::atomic<int> x;"
+    source = "#include <cuda/atomic>\n__device__ cuda::std::array<int, 2> x;"
     with pytest.raises(
-        NotImplementedError, match=r"^k\.cu\(2\): .* libcu\+\+ .* beyond `atomic_ref`"
+        NotImplementedError, match=r"^k\.cu\(2\): .* libcu\+\+ .* beyond `atomic` and `atomic_ref`"
     ):
         cp.RawKernel(source, "k").compile()
+
+
+ATOMIC_VARIABLES = """#include <cuda/atomic>
+namespace ours { struct Pair { int a, b; }; }
+__device__ ours::Pair pair, pairs[2];
+__device__ cuda::atomic<int, cuda::thread_scope_device> n{3}, m(4);
+__device__ cuda::std::atomic<unsigned> bits;
+extern "C" __global__ void k(int *y) {
+    __shared__ cuda::atomic<int, cuda::thread_scope_block> mine;
+    if (threadIdx.x == 0) mine = 0;
+    __syncthreads();
+    mine.fetch_add(threadIdx.x, cuda::memory_order_relaxed);
+    __syncthreads();
+    n += 2;
+    if (threadIdx.x == 0) {
+        y[0] = mine; y[1] = m--; y[2] = m.exchange(9);
+        y[3] = bits |= 6; y[4] = bits & 2;
+    }
+    pair.a = 1;
+}"""
+
+
+def test_atomic_variables():
+    module, y = cp.RawModule(code=ATOMIC_VARIABLES), cp.zeros(5, "i4")
+    module.get_function("k")((1,), (40,), (y,))
+    assert y.get().tolist() == [780, 4, 3, 6, 2]
+    for name, value in {"n": 83, "m": 9, "bits": 6, "pair": 1, "pairs": 0}.items():
+        assert cp.ndarray(1, "i4", module.get_global(name))[0] == value

@@ -179,3 +179,44 @@ def test_what_a_stream_put_off_is_done_when_it_goes():
     device, buffer = cp.zeros(37, np.float32), pinned()
     device.set(buffer, stream=stream())
     assert np.array_equal(device.get(), NUMBERS)
+
+
+def test_a_get_that_does_not_wait_is_late_on_the_null_stream_too():
+    """As on an H200; into ordinary memory it is not."""
+    device, out, plain = cp.asarray(NUMBERS), cupyx.empty_pinned((37,), np.float32), NUMBERS * 0
+    device.get(out=plain, blocking=False)
+    assert np.array_equal(plain, NUMBERS)
+    for wait in (
+        cp.cuda.Stream.null.synchronize,
+        cp.cuda.Device().synchronize,
+        cp.cuda.get_current_stream().synchronize,
+        lambda: cp.cuda.Stream.null.record().synchronize(),
+        lambda: device.get(),
+        lambda: cp.asnumpy(device),
+    ):
+        assert device.get(out=out, blocking=False) is out
+        assert np.isnan(out).all()
+        wait()
+        assert np.array_equal(out, NUMBERS)
+
+
+def test_the_null_streams_copies_and_blocking_streams_keep_their_order():
+    first, second = (cupyx.empty_pinned((37,), np.float32) for _ in range(2))
+    device, lane = cp.asarray(NUMBERS), cp.cuda.Stream()
+    device.get(out=first, blocking=False)
+    device.get(out=second, blocking=False)
+    assert np.isnan(first).all() and np.isnan(second).all()
+    with lane:
+        device += 1  # waits for the null stream's copies
+    assert np.array_equal(first, NUMBERS) and np.array_equal(second, NUMBERS)
+    with lane:
+        device.set(pinned(NUMBERS * 2))
+    device.get(out=first, blocking=False)  # waits for that one
+    other = stream()
+    with other:
+        cp.zeros(3)  # waits for nobody
+    assert np.isnan(first).all()
+    lane.synchronize()  # it has no work behind that
+    assert np.isnan(first).all()
+    lane.record().synchronize()  # now it has
+    assert np.array_equal(first, NUMBERS * 2)

@@ -1,6 +1,7 @@
 """Memory: guard zones, the pool's books, allocators, pinned memory."""
 
 import gc
+import re
 import time
 
 import cupy as cp
@@ -258,3 +259,47 @@ def test_copies_in_the_order_of_a_stream():
 def test_profile():
     with pytest.raises(ZeroDivisionError), cp.cuda.profile():
         cp.arange(3) + 1 / 0
+
+
+def test_what_a_pool_hands_out_and_how_it_shows():
+    """As on an H200."""
+    memory = cp.cuda.memory
+    assert type(cp.cuda.alloc(100).mem) is memory.PooledMemory
+    assert type(memory.malloc_managed(100).mem) is memory.ManagedMemory
+    pointer = cp.cuda.alloc(100)
+    address = re.escape(f"<MemoryPointer {pointer.ptr:#x} device=0 mem=<cupy.cuda.")
+    assert re.match(rf"{address}\w+\.PooledMemory object at 0x\w+>>$", repr(pointer))
+    pinned = cp.cuda.alloc_pinned_memory(100)
+    for text in (repr(pinned), str(pinned)):
+        assert re.match(r"<cupy\.cuda\.\w+\.PinnedMemoryPointer object at 0x\w+>$", text)
+
+
+def test_a_pool_of_managed_memory():
+    pool = cp.cuda.MemoryPool(cp.cuda.malloc_managed)
+    with cp.cuda.using_allocator(pool.malloc):
+        x = cp.arange(25, dtype="f4")
+    assert type(x.data.mem) is cp.cuda.memory.PooledMemory and x.data.mem.managed
+    assert pool.used_bytes() == 512
+    beyond = cp.RawKernel('extern "C" __global__ void k(float *x) { x[25] = 1; }', "k")
+    with pytest.raises(RuntimeError, match="outside the array 'x' of 100 bytes"):
+        beyond((1,), (1,), (x,))
+    assert x.sum() == 300
+    del x
+    assert pool.used_bytes() == 0 and pool.n_free_blocks() == 1
+    assert not cp.arange(25).data.mem.managed
+
+
+def test_a_pool_asks_the_allocator_that_it_is_given():
+    asked = []
+
+    def allocator(size):
+        asked.append(size)
+        return cp.cuda.memory.malloc_managed(size)
+
+    pool = cp.cuda.MemoryPool(allocator)
+    first, second = pool.malloc(100), pool.malloc(600)
+    assert asked == [512, 1024] and first.ptr != second.ptr
+    first.memset(7, 100)
+    second.memset(9, 600)
+    x = cp.ndarray(25, "f4", first)
+    assert bytes(x.get()) == b"\7" * 100

@@ -10,8 +10,9 @@ import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers.standin.engine import compiler, preprocess
+from helpers.standin.engine import preprocess
 from helpers.standin.engine.declarations import declarations, is_constant
+from helpers.standin.engine.options import parse
 
 KERNEL = 'extern "C" __global__ void k(float *x) {{ int i = threadIdx.x; {} }}\n'
 
@@ -242,7 +243,7 @@ def test_declarations():
         'namespace n { extern "C" { __global__ void k(int a[3], const T<int, 2> *b) {} } }\n'
         "__device__ const int a = 3, *b[2], c{4};\nstruct S { static const int e; } f;",
         "k",
-        compiler.parse_options(()),
+        parse(()),
     )
     found = declarations(text.text, text.bare)
     assert [(one.kind, one.scope, one.names or one.name) for one in found] == [

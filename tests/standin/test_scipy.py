@@ -34,6 +34,8 @@ CALLS = {
     "fftconvolve": (signal, lambda m, x: m.fftconvolve(x, x[:5, :3], "same"), IMAGE),
     "savgol_filter": (signal, lambda m, x: m.savgol_filter(x, 7, 2, axis=1), STACK),
     "butter": (signal, lambda m, x: m.butter(3, 0.2), IMAGE),
+    "windows": (signal, lambda m, x: m.windows.tukey(37, 0.3), IMAGE),
+    "get_window": (signal, lambda m, x: m.windows.get_window(("kaiser", 4.0), 20), IMAGE),
     "find_peaks": (signal, lambda m, x: m.find_peaks(x, height=0.5), IMAGE[0]),
     "erf": (special, lambda m, x: m.erf(x), STACK),
     "expit": (special, lambda m, x: m.expit(x), IMAGE),

@@ -396,3 +396,27 @@ def test_ranges_do_nothing():
         return 3
 
     assert f() == 3
+
+
+def test_a_stream_by_its_pointer():
+    """As on an H200, but that a pointer to nothing is an error when it is used."""
+    stream = cp.cuda.Stream(non_blocking=True)
+    with pytest.warns(DeprecationWarning, match="^ExternalStream is deprecated. Use Stream.from_"):
+        other = cp.cuda.ExternalStream(stream.ptr)
+        nothing, null = cp.cuda.ExternalStream(12345), cp.cuda.ExternalStream(0)
+    assert repr(other) == f"<ExternalStream {stream.ptr} (device -1)>"
+    assert other == stream and stream == other and hash(other) == hash(stream)
+    assert null == cp.cuda.Stream.null and null != stream
+    assert not isinstance(other, cp.cuda.Stream)
+    with other as entered:
+        assert entered is other and cp.cuda.get_current_stream() == stream
+        x = cp.zeros(3)
+        other.begin_capture()
+        x += 1
+    graph = stream.end_capture()
+    assert x.get().tolist() == [0, 0, 0]
+    graph.launch(stream=other)
+    other.synchronize()
+    assert x.get(stream=other).tolist() == [1, 1, 1]
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="InvalidResourceHandle"):
+        nothing.synchronize()

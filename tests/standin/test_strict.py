@@ -224,3 +224,26 @@ def test_a_width_that_no_shuffle_has(name, width, only_the_standin):
     )
     with pytest.raises(RuntimeError, match=f"line 2: a shuffle's width of {width} is no power"):
         kernel((1,), (32,), (cp.zeros(32, np.int32),))
+
+
+def test_what_cupy_makes_of_odd_grids_and_blocks():
+    """Asserted on an H200: nothing less than 1, nothing behind the third, no error."""
+    k = cp.RawKernel(
+        """extern "C" __global__ void k(int *y) {
+    atomicAdd(y, 1); y[1] = gridDim.x; y[2] = gridDim.y; y[3] = gridDim.z; y[4] = blockDim.x;
+}""",
+        "k",
+    )
+    for grid, block, shape in (
+        ((0,), (1,), (1, 1, 1, 1)),
+        ((-1, 2), (1,), (1, 2, 1, 1)),
+        ((3,), (0,), (3, 1, 1, 1)),
+        ((1,), (-5,), (1, 1, 1, 1)),
+        ((2, 1, 3, 7), (2, 1, 1, 9), (2, 1, 3, 2)),
+    ):
+        y = cp.zeros(5, "i4")
+        k(grid, block, (y,))
+        assert y.get().tolist() == [shape[0] * shape[1] * shape[2] * shape[3], *shape]
+    for grid, block in (((), (1,)), ((1,), ())):
+        with pytest.raises(IndexError, match="tuple index out of range"):
+            k(grid, block, (y,))

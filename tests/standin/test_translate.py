@@ -3,6 +3,7 @@
 import pytest
 
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.translate import translate
 from helpers.xray.machine.build import lines_of
 
@@ -103,5 +104,6 @@ def test_headers(tmp_path):
     missing = r'^kernel\.cu\(1\): catastrophic error: could not open source file "mine\.h"'
     with pytest.raises(CompileError, match=missing):
         translate(source)
-    text = translate(source + "int MINE", include_folders=(str(tmp_path),), host_allowed=True).text
+    options = parse((f"-I{tmp_path}", "-default-device"))
+    text = translate(source + "int MINE", options=options).text
     assert "int 1" in text and text.startswith('#include "half.h"')

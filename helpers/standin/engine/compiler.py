@@ -43,12 +43,14 @@ if sys.platform != "darwin":
 # What a variable holds before it is given a value: the same useless number each time. Else Clang
 # takes it that only lanes which have set theirs come to a shuffle, and drops the test before it.
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
+# NVRTC only warns of `int i{3.7}`, and does not count in bytes from a void pointer.
+LIKE_NVRTC = ["-Wno-narrowing", "-Werror=pointer-arith"]
 # By family: messages without pictures, and of all warnings only that of what CUDA does not have;
 # zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
     # -fno-lifetime-dse: or the useless number below is dropped where there is a constructor.
-    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla", "-fno-lifetime-dse"],
-    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla"],
+    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla", "-fno-lifetime-dse", *LIKE_NVRTC],
+    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla", *LIKE_NVRTC],
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
@@ -66,6 +68,7 @@ SHADOW_CHECKS = {
         "-fsanitize=kernel-address",
         f"-fasan-shadow-offset={SHADOW:#x}",
         *(f"--param=asan-{what}" for what in ("stack=1", "instrument-allocas=0", "globals=1")),
+        "-fsanitize-sections=standin_constant",
         "--param=asan-instrumentation-with-call-threshold=1000000",
     ],
     "clang": [
@@ -89,6 +92,8 @@ SHADOW_CHECKS["zig"] = SHADOW_CHECKS["clang"]
 # The name of a function that computes what variables of a module begin with. A GPU has none, and it
 # would run while the library is loaded, outside of every launch.
 INITIALISES = b"_GLOBAL__sub_I_"
+# And what remembers whether a variable of the reader's functions has been given its first value.
+GUARDS = re.compile(rb"\0_ZGVZN12standin_user\w*E(\d+)(\w+)\0")
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 # After the text of a kernel, which calls nothing else of the system: with all that g++ would look
 # through, linking takes twice as long.
@@ -157,43 +162,6 @@ def _shim_hash() -> str:
 def _key(*parts: str) -> str:
     text = "\0".join([_shim_hash(), find_compiler().version, *parts])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a C++ compiler can use of NVRTC's options.
-
-    ``arguments``: the standard; ``folders``: those of -I; ``definitions``: a ``#define`` or
-    ``#undef`` for each -D and -U; ``host_allowed``: functions and variables need no ``__device__``.
-    """
-
-    arguments: tuple[str, ...]
-    folders: tuple[str, ...]
-    definitions: tuple[str, ...]
-    host_allowed: bool = False
-
-
-def parse_options(options: tuple[str, ...]) -> Options:
-    """Sort NVRTC options; those without a meaning here (architecture, fast maths) are dropped."""
-    standard, folders, definitions, host_allowed = 17, [], [], False
-    words = iter(options)
-    for word in words:
-        if match := re.fullmatch(r"--?std=c\+\+(\d\d)", word):
-            standard = max(17, int(match[1]))  # the shim itself needs 17
-        elif word in ("-default-device", "--device-as-default-execution-space"):
-            host_allowed = True
-        elif match := re.match(r"-([DUI])|--(define-macro|undefine-macro|include-path)=", word):
-            kind = match[1] or {"d": "D", "u": "U", "i": "I"}[match[2][0]]
-            value = word[match.end() :].strip() or next(words, "")
-            if kind == "I":
-                folders.append(value)
-            elif kind == "U":
-                definitions.append(f"#undef {value}")
-            else:
-                name, equals, text = value.partition("=")
-                definitions.append(f"#define {name} {text if equals else 1}")
-    arguments = (f"-std=c++{standard}",)
-    return Options(arguments, tuple(folders), tuple(definitions), host_allowed)
 
 
 def _run(
@@ -329,7 +297,7 @@ def build(
 
     Args:
         source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
-        options: the standard; see ``Options.arguments``.
+        options: the standard; see ``options.Options.arguments``.
         name: what the source is called in messages, without ``.cu``.
         pch: whether to use the precompiled header.
         pointers: False if the reader's code cannot follow a pointer, so that no access need be
@@ -349,12 +317,22 @@ def build(
             if message := _make_kernel(path, flags, options[0], pch, pointers, text):
                 message = readable(message, name)
                 raise uncovered.in_message(message) or CompileError(message)
-            if INITIALISES in path.read_bytes():
-                where = f"{name}.cu({lines.initialised(str(path), f'{name}.cu')})"
+            made = path.read_bytes()
+            guard = GUARDS.search(made)
+            if INITIALISES in made or guard:
+                file, what = f"{name}.cu", "__device__ variable"
+                line = 0 if guard else lines.initialised(str(path), file)
+                if guard:
+                    variable = guard[2][: int(guard[1])].decode()
+                    line = lines.declared(text, variable, file)
+                    what = (
+                        "function-scope static __device__ variable within a __device__/__global__ "
+                        "function"
+                    )
                 path.unlink()
                 raise CompileError(
-                    f"{where}: error: dynamic initialization is not supported for a __device__ "
-                    f'variable\n\n1 error detected in the compilation of "{name}.cu".\n'
+                    f"{file}({line}): error: dynamic initialization is not supported for a {what}"
+                    f'\n\n1 error detected in the compilation of "{file}".\n'
                 )
         try:
             return ctypes.CDLL(str(path))

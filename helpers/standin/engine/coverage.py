@@ -14,9 +14,9 @@ REFUSED = (
     (r"<<<", "dynamic parallelism (`<<<...>>>`)"),
     (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
     (
-        r"\bcuda\s*::(?!\s*(?:std\s*::\s*)?(?:atomic_ref|memory_order|atomic_thread_fence"
+        r"\bcuda\s*::(?!\s*(?:std\s*::\s*)?(?:atomic(?:_ref)?\b|memory_order|atomic_thread_fence"
         r"|thread_scope_)\w*)(?!\s*thread_scope\b)",
-        "libcu++ (`cuda::`...) beyond `atomic_ref`",
+        "libcu++ (`cuda::`...) beyond `atomic` and `atomic_ref`",
     ),
     (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
     (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),

@@ -230,7 +230,8 @@ def _variable_name(text: str) -> str:
     text = re.sub(r"\[[^\]]*\]", " ", text)
     if match := re.search(r"\(\s*[*&]\s*(?:const\s+)?(\w+)", text):
         return match[1]
-    words = re.findall(r"\w+", text.partition("{")[0].partition(":")[0])
+    plain = re.split(r"\{|(?<!:):(?!:)", text)[0]  # without its initialiser, or its bits
+    words = re.findall(r"\w+", plain)
     return words[-1] if words else ""
 
 

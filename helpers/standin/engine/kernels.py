@@ -23,6 +23,7 @@ import numpy as np
 
 from helpers.standin.engine import compiler, memory, reports, translate
 from helpers.standin.engine.errors import KernelError
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.reports import Pointer, View
 
 KEPT_LIMIT = 1 << 28  # bytes of arrays that are kept where a launch may have to be begun again
@@ -91,6 +92,8 @@ class _Kernel(ctypes.Structure):
         ("parameters", ctypes.POINTER(Parameter)),
         ("parameter_count", ctypes.c_int),
         ("slots", ctypes.POINTER(_Slot)),
+        ("constants", ctypes.c_void_p),
+        ("constants_end", ctypes.c_void_p),
     ]
 
 
@@ -235,7 +238,7 @@ class Kernel:
             for n in (*grid, *block):
                 threads *= n
             residence = _AT_ONCE if threads <= RESIDENT_LIMIT else _IN_TURN
-        with _lock:
+        with _lock, self._constants_kept(values):
             restore = self._keep(values) if residence == _IN_TURN else None
             ctypes.c_double.in_dll(_runtime(), "standin_spin_limit").value = SPIN_LIMIT
             self._pack_into(self._packed, 0, *values)
@@ -271,6 +274,24 @@ class Kernel:
                 ctypes.memmove(address, data, len(data))
 
         return restore
+
+    @contextlib.contextmanager
+    def _constants_kept(self, values: Sequence) -> Iterator[None]:
+        """KernelError, and what they held before, where a launch changed constant variables: for
+        who cannot close their pages (shim/constants.h). It may where it is given their address."""
+        closed = _Kernel.from_address(self._address).constants
+        names = () if closed else self.module.translation.constants
+        found = {name: self.module.variable(name) for name in names}
+        given = [value for value in values if isinstance(value, int)]
+        if any(address <= value < address + n for address, n in found.values() for value in given):
+            found = {}
+        kept = {name: ctypes.string_at(*where) for name, where in found.items()}
+        yield
+        for name, (address, size) in found.items():
+            if ctypes.string_at(address, size) != kept[name]:
+                ctypes.memmove(address, kept[name], size)
+                text = f"kernel '{self.name}': writes to '{name}', which is {reports.CONSTANT}"
+                raise KernelError(text, 0, False)
 
     def _arrays(self, values: Sequence) -> list[Pointer]:
         """What the pointers point to; a struct may begin with one, as CuPy's arrays do."""
@@ -323,15 +344,12 @@ class Module:
 
     def _make(self, spins: bool = False) -> None:
         source, options, expressions = self._made_of
-        parsed = compiler.parse_options(options)
+        parsed = parse(options)
         self.translation = translate.translate(
             source,
             name=self.name,
             expressions=expressions,
-            definitions=parsed.definitions,
-            include_folders=parsed.folders,
-            standard=parsed.arguments[0],
-            host_allowed=parsed.host_allowed,
+            options=parsed,
             spins=spins,
         )
         text = self.translation.text

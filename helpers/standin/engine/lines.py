@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -50,13 +51,7 @@ def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int, int]]:
         at = {name: attribute.value for name, attribute in die.attributes.items()}
         if "DW_AT_ranges" in at:
             ranges = dwarf.range_lists().get_range_list_at_offset(at["DW_AT_ranges"], unit)
-            spans = [
-                (r.begin_offset, r.end_offset)
-                if getattr(r, "is_absolute", False)
-                else (r.begin_offset + base.value, r.end_offset + base.value)
-                for r in ranges
-                if hasattr(r, "begin_offset")
-            ]
+            spans = list(_spans(ranges, base.value if base else 0))
         elif "DW_AT_low_pc" in at:
             spans = [(at["DW_AT_low_pc"], at["DW_AT_low_pc"] + at["DW_AT_high_pc"])]
         else:
@@ -64,6 +59,18 @@ def _calls(dwarf, unit, program) -> Iterator[tuple[int, int, str, int, int]]:
         file = _name(program, at.get("DW_AT_call_file", 0))
         place = file, at["DW_AT_call_line"], at.get("DW_AT_call_column", 0)
         yield from ((first, last, *place) for first, last in spans)
+
+
+def _spans(ranges, base: int) -> Iterator[tuple[int, int]]:
+    """From where to where each of a list of ranges goes; where code lies apart, as what runs when
+    a library is loaded does, the list itself says from where it counts."""
+    for one in ranges:
+        if hasattr(one, "base_address"):
+            base = one.base_address
+        elif getattr(one, "is_absolute", False):
+            yield one.begin_offset, one.end_offset
+        else:
+            yield one.begin_offset + base, one.end_offset + base
 
 
 def initialised(library: str, source: str) -> int:
@@ -79,6 +86,18 @@ def initialised(library: str, source: str) -> int:
         return 0
     ours = (row for row in _information(library)[0] if row[1].rpartition("/")[2] == source)
     return next((line for at, _, line in ours if any(0 <= at - a < size for a, size in spans)), 0)
+
+
+def declared(text: str, variable: str, file: str) -> int:
+    """The first line of ``file`` in preprocessed text that declares a static variable; 0: none."""
+    number, here = 0, ""
+    for line in text.split("\n"):
+        number += 1
+        if found := re.match(r'\s*#\s*(?:line\s+)?(\d+)\s+"([^"]*)"', line):
+            number, here = int(found[1]) - 1, found[2]
+        elif here == file and re.search(rf"\bstatic\b.*\b{variable}\b", line):
+            return number
+    return 0
 
 
 def call(library: str, offset: int, files: tuple[str, ...]) -> tuple[str, int, int] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from helpers.standin.engine import cache, compiler, uncovered
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import Options
 from helpers.standin.engine.source import without_strings
 
 # Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
@@ -44,6 +45,7 @@ HEADERS = {
 }
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
+_ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
 _MISSING = re.compile(
@@ -119,7 +121,7 @@ def _answers() -> Path:
     return folder
 
 
-def preprocess(source: str, name: str, options: compiler.Options) -> Preprocessed:
+def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     """Preprocess CUDA C, which messages call ``name.cu``.
 
     Raises:
@@ -130,7 +132,7 @@ def preprocess(source: str, name: str, options: compiler.Options) -> Preprocesse
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
     (standard,), folders = options.arguments, options.folders
     # Without folders, nothing but the text decides what comes out of it; a file may change.
-    alone = not folders and "__has_include" not in text
+    alone = not (folders or "__has_include" in text or _ABSOLUTE.search(text))
     kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
     if alone and (result := cache.stored(kept)):
         return Preprocessed(result)

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from helpers.standin.engine import lines, memory
 
 FAR = 1 << 36  # bytes; what is farther away, such as host memory, is not beside an array
+CONSTANT = (
+    "constant: a kernel is to read it only. A GPU stops the whole program there or, where NVIDIA's "
+    "compiler does not see that it is constant, changes it while other threads read it"
+)
 _NOT_SHARED, _DYNAMIC = -2, -1  # StandinSlotNumber of shim/runtime.h
 
 
@@ -104,6 +108,8 @@ def told(report: Report, source: str, pointers: Sequence[Pointer], shared) -> tu
 
 def _describe(report: Report, pointers: Sequence[Pointer], shared) -> str:
     """What is wrong with an access to memory, in words."""
+    if report.access == b"c":
+        return f"writes to a variable that is {CONSTANT}"
     verb = {b"r": "reads", b"w": "writes"}.get(report.access, "reads or writes")
     if report.slot != _NOT_SHARED:
         dynamic = report.slot == _DYNAMIC

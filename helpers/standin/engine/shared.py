@@ -44,14 +44,14 @@ def shared_variables(
     for match in re.finditer(r"\b__shared__\b", bare):
         start, end = _statement(bare, match.start(), match.end())
         statement = bare[start:end]
-        if start < done or re.search(r"\bextern\b", statement):
-            continue  # dynamic shared memory
+        if start < done or re.search(r"\bextern\b.*\[\s*\]", statement, re.DOTALL):
+            continue  # dynamic shared memory; with a size it is as good as static, as NVRTC says
         where = source.where(match.start())
         around = [one for (a, b), one in functions if a < match.start() < b]
         kernel = next((one.name for one in around if one.has("__global__")), None)
         lines = []
         base = None
-        plain = re.sub(r"\b(?:__shared__|static)\b", " ", statement)
+        plain = re.sub(r"\b(?:__shared__|static|extern)\b", " ", statement)
         # In a typedef an alignment must be an attribute.
         for declarator in split(re.sub(r"\balignas\b", "__align__", plain)):
             if _INITIALISED.search(declarator):

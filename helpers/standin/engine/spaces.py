@@ -3,6 +3,8 @@ such as ``__device__``."""
 
 from __future__ import annotations
 
+import re
+
 from helpers.standin.engine.declarations import Declaration, is_constant
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.engine.preprocess import Preprocessed
@@ -22,6 +24,12 @@ VARIABLE = (
     "(__device__/__constant__/__shared__/__managed__) is considered a host variable, and host "
     "variables are not allowed in JIT mode. Write __device__, __constant__ or const before '{}'"
 )
+RETURNS = "a __global__ function must have a void return type"
+AUTOMATIC = 'an automatic "{}" variable declaration is not allowed inside a device function body'
+_AUTOMATIC = re.compile(
+    r"[;{}]\s*((?:(?:const|volatile|unsigned|signed)\s+)*(?:\w+[\s*]+)?"
+    r"(__device__|__constant__|__managed__)\b[^;(){}]*[;={])"
+)
 MEMBER = (
     "A class static data member with non-const type is considered a host variable, and host "
     "variables are not allowed in JIT mode: '{}'"
@@ -35,10 +43,27 @@ def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
         wrong = _wrong(one, annotated)
         if wrong:
             errors.append(f"{source.where(one.start)}: error: {wrong.format(one.name)}")
+        if one.kind == "function" and one.body:
+            for match in _AUTOMATIC.finditer(source.bare, *one.body):
+                if not re.search(r"\b(?:static|operator)\b", match[1]):
+                    where = source.where(match.start(2))
+                    errors.append(f"{where}: error: {AUTOMATIC.format(match[2])}")
     if errors:
         plural = "error" if len(errors) == 1 else "errors"
         last = f'{len(errors)} {plural} detected in the compilation of "{name}.cu".'
         raise CompileError("\n\n".join([*errors, last]) + "\n")
+
+
+def marked(source: Preprocessed, found: list[Declaration]) -> Preprocessed:
+    """``source`` with another word of that length for ``__constant__`` before variables that are
+    not const besides: they are kept where no kernel can write (shim/constants.h)."""
+    text, headers = source.text, source.headers
+    for one in found:
+        if one.kind != "function" and one.has("__constant__") and not is_constant(one):
+            at = source.bare.index("__constant__", one.start)
+            text = f"{text[:at]}__constvar__{text[at + len('__constant__') :]}"
+            headers = [*headers, "constants.h"]
+    return Preprocessed(text, headers)
 
 
 def _wrong(one: Declaration, annotated: set[str]) -> str | None:
@@ -46,6 +71,8 @@ def _wrong(one: Declaration, annotated: set[str]) -> str | None:
     if one.kind == "function":
         if one.has(*_ANNOTATED):
             annotated.add(one.name)
+            if one.has("__global__") and not one.has("void", "auto"):
+                return RETURNS
         elif one.has("__host__"):
             return MARKED
         elif one.name not in annotated and not (one.in_class and _made_by_itself(one.head)):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from helpers.standin.engine import casts, coverage, ptx, spaces
-from helpers.standin.engine.compiler import Options
+from helpers.standin.engine import casts, coverage, foreign, ptx, spaces
 from helpers.standin.engine.declarations import Declaration, declarations
+from helpers.standin.engine.options import NONE, Options
 from helpers.standin.engine.preprocess import Preprocessed, preprocess
 from helpers.standin.engine.shared import SharedVariable, shared_variables
 from helpers.standin.engine.source import EXTERN_C, closing, parameters
@@ -24,7 +24,8 @@ _PLACES = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared_
 # A thread that names one of these may wait for a thread of another block.
 _BALANCED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # up to two levels down, not closed
 SPINS = re.compile(
-    rf"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
+    r"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bcuda\s*::\s*(?:std\s*::\s*)?atomic\b"
+    rf"|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
 )
 SPIN_MACRO = "#define while(...) while ((__VA_ARGS__) ? (standin_spin(), true) : false)"
 
@@ -37,7 +38,8 @@ _LOOP = re.compile(r"\b(?:for|while|goto)\b")
 _BARRIER = re.compile(r"\b__syncthreads(?:_count|_or|_and)?\s*(?=\()")
 
 _SHARED_ARRAY = re.compile(
-    r"\bextern\s+(?:volatile\s+)?__shared__\s+([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]\s*;"
+    r"\b(?:extern\s+(?:volatile\s+)?__shared__|(?:volatile\s+)?__shared__\s+extern)\s+"
+    r"([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;"
 )
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
 
@@ -54,6 +56,7 @@ class Translation:
     shared: list[SharedVariable] = field(default_factory=list)  # those of fixed size
     parameters: dict[str, list[str]] = field(default_factory=dict)  # names, by kernel
     max_threads: dict[str, int] = field(default_factory=dict)  # by __launch_bounds__
+    constants: list[str] = field(default_factory=list)  # of globals, those no kernel may write
     may_spin: bool = False  # it does not look so, but cannot be told for sure
 
 
@@ -108,9 +111,10 @@ def _shared_array(match: re.Match) -> str:
     )
     kind = kind.strip() + (" volatile" if "volatile" in match[0] else "")
     lines = "\n" * match[0].count("\n")
+    pointer = f"{kind} (*const &{{}}){match[3]}" if match[3] else f"{kind} *const &{{}}"
     return (
-        f"{kind} *const &{match[2]} = "
-        f"reinterpret_cast<{kind} *const &>(standin_here.dynamic_shared);{lines}"
+        f"{pointer.format(match[2])} = "
+        f"reinterpret_cast<{pointer.format('')}>(standin_here.dynamic_shared);{lines}"
     )
 
 
@@ -148,6 +152,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     integers) as C++; and what it declares. Raises what ``translate`` does."""
     done = preprocess(source, name, options)
     refuse_uncovered(done)
+    foreign.check(done, options, name)
     text = _inline_ptx(done)
     headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
     text = casts.translate(text, Preprocessed.blanked(text))
@@ -155,7 +160,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     found = declarations(done.text, done.bare)
     if not options.host_allowed:
         spaces.check(done, found, name)
-    return done, found
+    return spaces.marked(done, found), found
 
 
 def translate(
@@ -163,10 +168,7 @@ def translate(
     *,
     name: str = "kernel",
     expressions: tuple[str, ...] = (),
-    definitions: tuple[str, ...] = (),
-    include_folders: tuple[str, ...] = (),
-    standard: str = "-std=c++17",
-    host_allowed: bool = False,
+    options: Options = NONE,
     spins: bool = False,
 ) -> Translation:
     """Translate a module.
@@ -175,15 +177,14 @@ def translate(
         source: CUDA C.
         name: what messages call the source, without ``.cu``.
         expressions: further kernels to make entries for, such as ``scale<float>``.
-        definitions, include_folders, standard, host_allowed: see ``compiler.Options``.
+        options: see ``options.parse``.
         spins: take it that any loop may wait for a thread of another block.
 
     Raises:
         NotImplementedError: naming a part of CUDA that the stand-in does not cover.
         CompileError: for what the preprocessor refuses, an include that neither CUDA, CuPy nor the
-            reader offers, a function or a variable of a host's.
+            reader offers, a function or a variable of a host's, what only other compilers take.
     """
-    options = Options((standard,), include_folders, definitions, host_allowed)
     source, found = read(source, name, options)
     scopes, bounds, named = _kernels(source, found)
     variables = _globals(found)
@@ -216,6 +217,16 @@ def translate(
             f"{{ *size = sizeof({variable}); return (void *)&{variable}; }}"
         )
     lines.append("}")
+    constants = [name for one in found if one.has("__constant__") for name in one.names]
     return Translation(
-        "\n".join(lines) + "\n", entries, variables, fibers, spins, shared, named, bounds, may_spin
+        text="\n".join(lines) + "\n",
+        kernels=entries,
+        globals=variables,
+        fibers=fibers,
+        spins=spins,
+        shared=shared,
+        parameters=named,
+        max_threads=bounds,
+        constants=[name for name in constants if name in variables],
+        may_spin=may_spin,
     )

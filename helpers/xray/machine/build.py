@@ -16,6 +16,7 @@ from pathlib import Path
 
 from helpers.standin.engine import cache, compiler, lines
 from helpers.standin.engine.errors import CompileError
+from helpers.standin.engine.options import parse
 from helpers.xray.machine import assembly, graph
 
 HERE = Path(__file__).parent
@@ -67,7 +68,10 @@ def can_compile() -> bool:
 @functools.cache
 def _text() -> str:
     """All that the libraries are made from besides the engine."""
-    files = [*sorted((HERE / "cpp").iterdir()), *(Path(m.__file__) for m in (assembly, graph))]
+    files = [
+        *sorted((HERE / "cpp").iterdir()),
+        *(Path(m.__file__) for m in (assembly, graph, lines)),
+    ]
     parts = b"\0".join(path.read_bytes() for path in [*files, Path(__file__)])
     return hashlib.sha256(parts).hexdigest()
 
@@ -94,7 +98,7 @@ def build(source: str, *, options: tuple[str, ...] = (), name: str = "kernel") -
     check_compiler()
     with compiler._lock:
         listener()  # first: the library needs it
-        parsed = compiler.parse_options(tuple(options))
+        parsed = parse(tuple(options))
         text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
         flags = [*compiler._flags(), compiler.UNINITIALISED, *FLAGS, *parsed.arguments]
         if compiler.find_compiler().major < 12:

@@ -2,14 +2,16 @@
 // Only CUDA's own overloads exist: atomicAdd on a long long, say, is refused as NVRTC refuses it.
 #pragma once
 
-#define STANDIN_ATOMIC(name, type, expression)                                    \
-    inline type name(type *address, type value) {                                 \
-        type old = STANDIN_ATOMIC_LOAD(address);                                  \
-        STANDIN_ATOMIC_STORE(address, expression);                                \
-        return old;                                                               \
-    }                                                                             \
-    inline type name##_block(type *a, type value) { return name(a, value); }      \
-    inline type name##_system(type *a, type value) { return name(a, value); }
+#define STANDIN_ATOMIC_AS(name, reach, type, expression)  \
+    inline type name(type *address, type value) {         \
+        type old = STANDIN_ATOMIC_LOAD(address, reach);   \
+        STANDIN_ATOMIC_STORE(address, expression);        \
+        return old;                                       \
+    }
+#define STANDIN_ATOMIC(name, type, expression)                             \
+    STANDIN_ATOMIC_AS(name, STANDIN_ALL, type, expression)                 \
+    STANDIN_ATOMIC_AS(name##_block, STANDIN_OWN_BLOCK, type, expression)   \
+    STANDIN_ATOMIC_AS(name##_system, STANDIN_ALL, type, expression)
 #define STANDIN_ATOMICS(macro, name, expression) \
     macro(name, int, expression)                 \
     macro(name, unsigned int, expression)        \
@@ -29,16 +31,21 @@ STANDIN_ATOMIC(atomicExch, float, value)
 STANDIN_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 STANDIN_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicAnd, (old & value))
+STANDIN_ATOMIC(atomicAnd, long long, old & value)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicOr, (old | value))
+STANDIN_ATOMIC(atomicOr, long long, old | value)
 STANDIN_ATOMICS(STANDIN_ATOMIC, atomicXor, (old ^ value))
+STANDIN_ATOMIC(atomicXor, long long, old ^ value)
 
-#define STANDIN_CAS(name, type, unused)                                                   \
-    inline type name(type *address, type compare, type value) {                           \
-        type old = STANDIN_ATOMIC_LOAD(address);                                          \
-        if (old == compare) STANDIN_ATOMIC_STORE(address, value);                         \
-        return old;                                                                       \
-    }                                                                                     \
-    inline type name##_block(type *a, type c, type v) { return name(a, c, v); }           \
-    inline type name##_system(type *a, type c, type v) { return name(a, c, v); }
+#define STANDIN_CAS_AS(name, reach, type)                      \
+    inline type name(type *address, type compare, type value) { \
+        type old = STANDIN_ATOMIC_LOAD(address, reach);        \
+        if (old == compare) STANDIN_ATOMIC_STORE(address, value); \
+        return old;                                            \
+    }
+#define STANDIN_CAS(name, type, unused)                     \
+    STANDIN_CAS_AS(name, STANDIN_ALL, type)                 \
+    STANDIN_CAS_AS(name##_block, STANDIN_OWN_BLOCK, type)   \
+    STANDIN_CAS_AS(name##_system, STANDIN_ALL, type)
 STANDIN_ATOMICS(STANDIN_CAS, atomicCAS, 0)
 STANDIN_CAS(atomicCAS, unsigned short, 0)

@@ -25,6 +25,16 @@ void *calling;   // where in the kernel, while it is in the C library
 double launch_end;  // when thread_seconds() ends it
 bool in_thread;  // a thread of the grid is running: standin_here is to be believed
 
+// The pages of the kernel's constant variables (constants.h). While it runs nobody is to write there, and
+// a kernel that does is stopped; a thread of the host's that does opens them.
+char *constants, *constants_end;
+
+bool is_constant(const void *p) { return p >= constants && p < constants_end; }
+
+void set_constants(int protection) {
+    if (constants < constants_end) mprotect(constants, constants_end - constants, protection);
+}
+
 double thread_seconds() {  // of the processor, so that a machine with much else to do takes no longer
     timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -79,6 +89,7 @@ bool describe_global(const char *address, const char *verb);  // sanitizer.h
     standin_report.address = address;
     standin_report.bytes = bytes;
     if (address) note_shared(address);
+    if (address && is_constant(address)) standin_report.access = 'c';
     if (address && !*standin_report.text) {
         const char *p = (const char *)address, *verb = access == 'r' ? "reads" : "writes";
         describe_local(p, verb) || describe_heap(p, verb) || describe_global(p, verb);
@@ -96,6 +107,7 @@ const char *asked_for(const char *p) {
 
 void on_signal(int number, siginfo_t *info, void *context) {
     if (!pthread_equal(pthread_self(), launch_thread)) {
+        if (number == SIGSEGV && is_constant(info->si_addr)) return set_constants(PROT_READ | PROT_WRITE);
         if (number == SIGINT || number == SIGVTALRM)
             pthread_kill(launch_thread, number);
         else
@@ -117,7 +129,7 @@ void on_signal(int number, siginfo_t *info, void *context) {
         access = 'x';
         if (info->si_code > 0 && info->si_code < 128) {  // else the address is not one at all
             address = asked_for((const char *)info->si_addr);
-            what = describe_address((const char *)address);
+            if (!is_constant(address)) what = describe_address((const char *)address);
             if ((char *)address + 1 == instruction_of(context))
                 what = "a call of what is no function", address = nullptr;
         }

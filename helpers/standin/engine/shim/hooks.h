@@ -29,6 +29,8 @@ void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from
 void standin_xray_copy_commit();
 void standin_xray_copy_wait(int groups);
 void *standin_xray_malloc(size_t bytes);
+// Of the atomic function to come, else STANDIN_ALL and STANDIN_CHANGES.
+void standin_xray_reach(StandinReach reach, StandinDeed deed);
 }
 #define standin_barrier standin_xray_barrier
 #define standin_syncwarp standin_xray_syncwarp
@@ -43,8 +45,9 @@ void *standin_xray_malloc(size_t bytes);
 
 // An atomic function is counted as one access: by its load.
 template <class T>
-__attribute__((always_inline)) inline T standin_atomic_load(T *p) {
+__attribute__((always_inline)) inline T standin_atomic_load(T *p, StandinReach reach, StandinDeed deed = STANDIN_CHANGES) {
     T value;
+    if (reach != STANDIN_ALL || deed != STANDIN_CHANGES) standin_xray_reach(reach, deed);
     __atomic_load(p, &value, __ATOMIC_RELAXED);
     return value;
 }
@@ -53,7 +56,7 @@ __attribute__((always_inline)) inline void standin_atomic_store(T *p, U given) {
     T value = (T)given;
     __atomic_store(p, &value, __ATOMIC_RELAXED);
 }
-#define STANDIN_ATOMIC_LOAD(p) standin_atomic_load(p)
+#define STANDIN_ATOMIC_LOAD(p, ...) standin_atomic_load(p, __VA_ARGS__)
 #define STANDIN_ATOMIC_STORE(p, value) standin_atomic_store(p, value)
 
 #else
@@ -64,7 +67,7 @@ inline void standin_syncwarp(unsigned int mask, int line) {
 // A place where threads that wait for each other pass, so it lets the others run.
 inline void standin_fence() { standin_spin(); }
 inline void standin_fence_block() {}
-#define STANDIN_ATOMIC_LOAD(p) *p
+#define STANDIN_ATOMIC_LOAD(p, ...) *p
 #define STANDIN_ATOMIC_STORE(p, value) *p = value
 
 #endif

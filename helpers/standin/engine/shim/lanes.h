@@ -165,7 +165,7 @@ inline T exclusive_scan(const Group &group, T value, int line = __builtin_LINE()
 // The threads of the group take turns at pieces as wide as both ends are aligned: as asynchronous copies
 // or, of less than 4 bytes, as plain ones. A call is a group of copies to wait for.
 template <class Group, class T, class U>
-inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
+__forceinline__ void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
                          int line = __builtin_LINE()) {
     size_t ends = (size_t)to | (size_t)from, wide = 16;
     while (wide > 1 && (ends % wide || bytes < wide)) wide /= 2;
@@ -178,7 +178,7 @@ inline void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
 }
 // With room for `to_count` elements and `from_count` of them to copy.
 template <class Group, class T>
-inline void memcpy_async(const Group &group, T *to, size_t to_count, const T *from,
+__forceinline__ void memcpy_async(const Group &group, T *to, size_t to_count, const T *from,
                          size_t from_count) {
     memcpy_async(group, to, from, sizeof(T) * (from_count < to_count ? from_count : to_count));
 }

@@ -15,6 +15,27 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+
+// What `for (int i : {1, 2})` makes; NVRTC has it without a header.
+namespace std {
+template <class T>
+class initializer_list {
+    const T *first;
+    size_t count;
+    constexpr initializer_list(const T *first, size_t count) : first(first), count(count) {}
+
+   public:
+    typedef T value_type;
+    constexpr initializer_list() : first(nullptr), count(0) {}
+    constexpr size_t size() const { return count; }
+    constexpr const T *begin() const { return first; }
+    constexpr const T *end() const { return first + count; }
+};
+}  // namespace std
+
 #define threadIdx (const_cast<const uint3 &>(standin_here.thread))
 #define blockIdx (const_cast<const uint3 &>(standin_here.block))
 #define blockDim (const_cast<const dim3 &>(standin_here.block_size))
@@ -89,6 +110,7 @@ inline void operator delete[](void *pointer, size_t) noexcept { standin_free(poi
     ((condition) ? (void)0 : standin_fail(STANDIN_FAULT, "line %d: Assertion `%s` failed", line, text))
 [[noreturn]] inline void __trap() { standin_fail(STANDIN_FAULT, "__trap() was called"); }
 inline void __brkpt() {}
+inline void __prof_trigger(int) {}
 
 // Memory as one thread at a time sees it: always up to date.
 inline void __threadfence() { standin_fence(); }

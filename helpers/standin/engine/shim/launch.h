@@ -7,6 +7,16 @@ namespace {
 StandinSlot *standin_slots;
 }
 
+// The pages of its `__constant__` variables, if it has any; constants.h.
+#ifdef __ELF__
+extern "C" {
+extern __attribute__((weak, visibility("hidden"))) char __start_standin_constant[], __stop_standin_constant[];
+}
+#define STANDIN_CONSTANTS __start_standin_constant, __stop_standin_constant
+#else
+#define STANDIN_CONSTANTS nullptr, nullptr
+#endif
+
 template <class T>
 struct StandinKind {
     static const char value = __is_class(T) || __is_union(T) ? 's' : 'i';  // i: an enumeration
@@ -71,6 +81,21 @@ struct StandinDescribe<T *> {
     }
 };
 
+// A reference is a pointer to who launches.
+template <class T>
+struct StandinDescribe<T &> : StandinDescribe<T *> {};
+template <class T, size_t N>
+struct StandinDescribe<T (&)[N]> : StandinDescribe<T *> {};
+
+template <class T>
+struct StandinArgument {
+    static STANDIN_UNSEEN T &at(void *place) { return *(typename StandinPlain<T>::type *)place; }
+};
+template <class T>
+struct StandinArgument<T &> {
+    static STANDIN_UNSEEN T &at(void *place) { return **(T **)place; }
+};
+
 template <int... I>
 struct StandinIndices {};
 template <int N, int... I>
@@ -90,7 +115,7 @@ struct StandinEntry<F, Fibers> {
     template <int... I>
     static inline __attribute__((always_inline)) STANDIN_UNSEEN void unpack(void (*function)(A...), void **arguments,
                                                              StandinIndices<I...>) {
-        function(*(typename StandinPlain<A>::type *)arguments[I]...);
+        function(StandinArgument<A>::at(arguments[I])...);
     }
 
     STANDIN_UNSEEN static void call(void **arguments) { unpack(F, arguments, Indices()); }
@@ -117,7 +142,8 @@ struct StandinEntry<F, Fibers> {
     static const StandinKernel *kernel() {
         static const StandinParameter parameters[] = {
             StandinDescribe<typename StandinPlain<A>::type>::parameter()..., {}};
-        static StandinKernel all = {nullptr, nullptr, parameters, sizeof...(A), standin_slots};
+        static StandinKernel all = {nullptr, nullptr, parameters, sizeof...(A), standin_slots,
+                                    STANDIN_CONSTANTS};
         if constexpr (Fibers)
             all.call = call;
         else

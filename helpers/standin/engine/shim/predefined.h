@@ -10,4 +10,6 @@
 #define __CUDA_ARCH_LIST__ 750
 #define __LP64__ 1
 #define NULL 0
+#undef __COUNTER__
+#undef __TIMESTAMP__
 #define assert(...) standin_assert((__VA_ARGS__), #__VA_ARGS__, __LINE__)

@@ -89,8 +89,10 @@ int standin_guard(void (*work)(void *), void *argument) {
     calling = nullptr;
     if (_setjmp(launch_frame) == 0) {
         handlers.install();
+        set_constants(PROT_READ);
         call_on_stack(work, argument);
     }
+    set_constants(PROT_READ | PROT_WRITE);
     handlers.restore();
     in_thread = false;
     if (standin_report.code != STANDIN_DONE) close_stacks();
@@ -103,12 +105,16 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
                    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                    size_t bytes, int residence) {
     static void *pointers[MAX_PARAMETERS];  // kernels may look at what is ours, not at what is the host's
+    constants = k->constants, constants_end = k->constants_end;
     for (int i = 0; i < k->parameter_count; ++i) {
         pointers[i] = (void *)values;
         values += round_up(k->parameters[i].size, 16);
     }
     kernel = k;
     arguments = pointers;
+    // Whom the host gives their address may write: it is an array like others to that kernel.
+    for (int i = 0; i < k->parameter_count; ++i)
+        if (k->parameters[i].kind == 'p' && is_constant(*(void **)pointers[i])) constants = constants_end = nullptr;
     dynamic_bytes = bytes;
     ++launches;
     standin_here = StandinHere{};
@@ -128,6 +134,7 @@ int standin_launch(const StandinKernel *k, const char *values, unsigned grid_x, 
     if (standin_report.code != STANDIN_DONE && fiber_capacity)  // abandoned fibers start afresh the next time
         memset(started, 0, fiber_capacity * sizeof *started);
     kernel = nullptr;
+    constants = constants_end = nullptr;
     return code;
 }
 

@@ -63,6 +63,7 @@ struct StandinKernel {
     const StandinParameter *parameters;
     int parameter_count;
     StandinSlot *slots;  // the static shared memory of the module
+    char *constants, *constants_end;  // the pages of its __constant__ variables (constants.h); or null
 };
 
 enum StandinCode {
@@ -79,13 +80,21 @@ enum StandinResidence { STANDIN_IN_TURN, STANDIN_AT_ONCE, STANDIN_COOPERATIVE };
 
 enum StandinSlotNumber { STANDIN_NOT_SHARED = -2, STANDIN_DYNAMIC = -1 };
 
+// Between which threads an atomic function is one.
+enum StandinReach { STANDIN_ALL, STANDIN_OWN_BLOCK, STANDIN_OWN_THREAD };
+// What it does: change a word and, as samples of CUDA's have it, order what comes behind; or change, read
+// or store one and order only what its fences do.
+enum StandinDeed { STANDIN_CHANGES, STANDIN_ALTERS, STANDIN_LOOKS, STANDIN_STORES };
+
 struct StandinReport {
     int code;
     int has_thread;  // whether block and thread below mean something
     uint3 block, thread;
-    // Of an access to memory: 'r'ead, 'w'rite or, where only the hardware noticed, 'x'; else 0.
+    // Of an access to memory: 'r'ead, 'w'rite, a write to 'c'onstant memory or, where only the hardware
+    // noticed, 'x'; else 0.
     char access;
-    // It would have read shared memory that nobody has written, or (2) that an asynchronous copy is to fill.
+    // What an x-ray tells more of: it would have read shared memory that nobody has written, or (2) that an
+    // asynchronous copy is to fill; or such a copy's source was overwritten.
     char unwritten;
     const void *address;
     size_t bytes;
@@ -151,7 +160,7 @@ void *standin_memcpy(void *to, const void *from, size_t n);
 void *standin_memset(void *to, int value, size_t n);
 void standin_copy(void *to, const void *from, unsigned bytes, unsigned from_bytes, int line);
 void standin_copy_commit();
-void standin_copy_wait(int groups);
+void standin_copy_wait(int groups, int look = 1);  // at what the copies read: is it what it was?
 void *standin_malloc(size_t bytes);
 char *standin_heap(size_t *size);
 void standin_free(void *p);

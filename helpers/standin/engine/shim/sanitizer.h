@@ -39,6 +39,7 @@ void check_range(const void *address, size_t bytes, char access, Place place) {
     const char *end = (uintptr_t)p + bytes < (uintptr_t)p ? (const char *)UINTPTR_MAX : p + bytes;
     calling = place.instruction;  // there may be no shadow to look at
     while (p < end) {
+        if (access != 'r' && is_constant(p)) fault(access, p, bytes, place.instruction);
         unsigned char shadow = *shadow_of(p);
         size_t first = (uintptr_t)p % 8, piece = 8 - first;
         if (piece > (size_t)(end - p)) piece = end - p;
@@ -65,7 +66,7 @@ struct Globals {
     Globals *next;
 } *all_globals;
 
-// Of an access just past one.
+// Of an access just past one; or of a write to one that is constant.
 bool describe_global(const char *p, const char *verb) {
     for (Globals *library = all_globals; library; library = library->next)
         for (size_t i = 0; i < library->count; ++i) {
@@ -73,9 +74,17 @@ bool describe_global(const char *p, const char *verb) {
             uintptr_t offset = (uintptr_t)p - global.begin;
             if (offset >= global.size_with_fence) continue;
             const char *colon = strrchr(global.name, ':');
+            const char *name = colon ? colon + 1 : global.name;
+            if (offset < global.size)
+                snprintf(standin_report.text, sizeof standin_report.text,
+                         "writes byte %zu of '%s', which is constant: a kernel is to read it only. A GPU stops "
+                         "the whole program there or, where NVIDIA's compiler does not see that it is "
+                         "constant, changes it while other threads read it",
+                         (size_t)offset, name);
+            else
             snprintf(standin_report.text, sizeof standin_report.text,
                      "%s outside '%s' of %zu bytes, %zu bytes from its start", verb,
-                     colon ? colon + 1 : global.name, (size_t)global.size, (size_t)offset);
+                     name, (size_t)global.size, (size_t)offset);
             return true;
         }
     return false;

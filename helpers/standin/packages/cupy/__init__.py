@@ -13,9 +13,9 @@ import numpy as _np
 from cupy import _core, cuda, exceptions, fft, lib, linalg, random, testing
 from cupy._core._creation import (
     arange, array, asanyarray, asarray, ascontiguousarray, asfortranarray, asnumpy, bartlett,
-    blackman, copy, diag_indices, empty, empty_like, eye, frombuffer, fromfile, fromfunction,
-    fromiter, fromstring, full, full_like, genfromtxt, hamming, hanning, identity, indices,
-    kaiser, linspace, load, loadtxt, logspace, mask_indices, meshgrid, mgrid, ogrid, ones,
+    blackman, copy, diag_indices, empty, empty_like, eye, from_dlpack, frombuffer, fromfile,
+    fromfunction, fromiter, fromstring, full, full_like, genfromtxt, hamming, hanning, identity,
+    indices, kaiser, linspace, load, loadtxt, logspace, mask_indices, meshgrid, mgrid, ogrid, ones,
     ones_like, ravel_multi_index, save, savetxt, savez, savez_compressed, tri, tril_indices,
     triu_indices, unravel_index, zeros, zeros_like,
 )

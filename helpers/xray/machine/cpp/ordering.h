@@ -1,9 +1,10 @@
 // Which accesses are behind a thread: by barriers, by __syncwarp, and by flags between fences. Part of
 // xray.cpp.
 //
-// A fence, and then an atomic function or a volatile store, releases what the thread did before and what it
-// knew to be behind it. Who then uses an atomic function at that address has it behind, too; who looks by a
-// volatile load has so after a fence. A volatile access by itself orders nothing.
+// A fence, and then an atomic function or a volatile store, releases what the thread did before the fence
+// and what it knew to be behind it. Who then uses atomicAdd or its like at that address has it behind, too;
+// who looks by a volatile load or through cuda::atomic_ref has so after a fence, which is what an acquire
+// makes of it. A volatile access, or a relaxed one, by itself orders nothing.
 #pragma once
 #include "state.h"
 
@@ -48,7 +49,7 @@ void acquire(uint64_t address) {
     for (auto &[who, stamp] : found->second.device)
         if (who >> 16 == current_block)
             put(self->heard, who, stamp);
-        else
+        else if (reach == STANDIN_ALL)
             put(seen, who, stamp);
     for (auto &[who, stamp] : found->second.block)
         if (who >> 16 == current_block) put(self->heard, who, stamp);
@@ -67,6 +68,10 @@ void release_to(Clock &there, Stamp fence) {
 
 void release(uint64_t address) {
     Word &word = released[address];
+    if (reach == STANDIN_OWN_BLOCK) {
+        if (Stamp last = std::max(self->fence, self->block_fence)) release_to(word.block, last);
+        return;
+    }
     // A fence of another thread of the block counts once a barrier lies between it and this one.
     uint64_t now = ((uint64_t)current_block << 32 | self->barriers) + 1;
     if (word.gathered != now) {
@@ -87,16 +92,18 @@ void release(uint64_t address) {
 
 // An atomic function or a volatile access, once somebody used a fence.
 void synchronise(uint64_t address, Kind kind) {
-    if (kind == ATOMIC) acquire(address);
-    if (kind == VLOAD)
+    if (reach == STANDIN_OWN_THREAD) return;
+    if (kind == ATOMIC && deed == STANDIN_CHANGES) acquire(address);
+    if (kind == VLOAD || (kind == ATOMIC && (deed == STANDIN_ALTERS || deed == STANDIN_LOOKS)))
         self->looked_at.insert(address);
-    else
+    if (kind != VLOAD && deed != STANDIN_LOOKS)
         release(address);
 }
 
 void fence(bool for_all) {
     fenced = true;
     (for_all ? self->fence : self->block_fence) = self->now();
+    ++self->epoch;  // what comes behind it is not released by it
     for (uint64_t address : self->looked_at) acquire(address);
     self->looked_at.clear();
 }

@@ -33,9 +33,11 @@ typedef uint64_t Stamp;
 // Up to which stamp what a thread did is behind somebody: by block << 16 | thread; 0xffff: all of them.
 typedef std::unordered_map<uint64_t, Stamp> Clock;
 
-struct Copy {  // an asynchronous copy that has not been waited for
+struct Copy {  // an asynchronous copy that has not been waited for, to a space
     unsigned space, place, bytes, group;
     size_t offset;
+    uintptr_t from;
+    unsigned from_bytes;
 };
 struct Looks {  // volatile loads at a place: at what, since a step that was more than looking
     uint32_t deeds = 0;
@@ -71,7 +73,10 @@ struct Thread {
 struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
-    uint8_t bytes, arrived, valid, kind;  // bytes: bit i for the element's byte i; arrived: of a copy
+    uint8_t bytes;  // bit i: of the element's byte i
+    // arrived: of a copy; reach: a StandinReach; looks: an atomic function that only reads
+    uint8_t arrived : 1, valid : 1, reach : 2, looks : 1;
+    uint8_t kind;
 
     Stamp stamp() const { return (Stamp)barriers << 32 | epoch; }
 };
@@ -162,8 +167,10 @@ std::unordered_map<uint64_t, int> stat_at, race_at;
 int64_t event_count;
 std::vector<int64_t> sectors_read, sectors_written;  // by space
 
-// The thread that runs.
+// The thread that runs, and between which threads its next atomic function is one.
 Thread *self;
+StandinReach reach;
+StandinDeed deed;  // of that function
 uint32_t current_block, current_index;
 uint3 current_position;
 

@@ -14,6 +14,7 @@ __attribute__((noinline)) void change() {
     if (!self || block != current_block) {
         if (!resident) {
             if (self) merge_block(0, current_block);
+            fetched.clear();
             for (Thread &t : lanes) t.begin();
             if (shared_cell_count) memset((void *)shared_cells[0].data(), 0, shared_cell_count * sizeof(Cell));
             merged[0] = 0;
@@ -80,7 +81,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
               (space.shared ? offset : (uint64_t)a) + done});
         done += (size_t)pieces << log2;
     }
-    if (writes(kind)) ++self->deeds;
+    if (writes(kind) && deed != STANDIN_LOOKS) ++self->deeds;
     if (kind == VLOAD) note_look(a, place);
     if (fenced && (kind == ATOMIC || kind == VLOAD || kind == VSTORE))
         synchronise(space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a, kind);
@@ -88,9 +89,10 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
         uint8_t &touched = space.touched[t];
         if (!writes(kind) || kind == ATOMIC)
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
-        if (writes(kind)) touched |= WRITTEN;
+        if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
     check_race(k, offset, (char *)p, size, kind, place);
+    if (!fetched.empty() && writes(kind) && deed != STANDIN_LOOKS && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
 // What the compiler knows to be aligned is one piece, 16 bytes at most.
@@ -155,6 +157,7 @@ void __sanitizer_cov_trace_pc(unsigned place) {
 #define ATOMICS(bits, type)                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int, unsigned place) { \
         whole(p, bits / 8, ATOMIC, place);                                         \
+        reach = STANDIN_ALL, deed = STANDIN_CHANGES;                               \
         return *p;                                                                 \
     }                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int) { *p = v; }
@@ -163,6 +166,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
+void standin_xray_reach(StandinReach how_far, StandinDeed what) { reach = how_far, deed = what; }
 int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();
@@ -238,7 +242,8 @@ void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from
         int k = find_space((uintptr_t)to, place);
         if (k >= 0) {
             size_t offset = (uintptr_t)to - base_of(spaces[k]);
-            self->copies.push_back({(unsigned)k, place, bytes, self->group, offset});
+            self->copies.push_back({(unsigned)k, place, bytes, self->group, offset, (uintptr_t)from, from_bytes});
+            fetch(self->copies.back());
         }
     }
     standin_copy(to, from, bytes, from_bytes, line);
@@ -261,7 +266,7 @@ void standin_xray_copy_wait(int groups) {
                 later.push_back(copy);
         self->copies = later;
     }
-    standin_copy_wait(groups);
+    standin_copy_wait(groups, 0);
 }
 
 // What malloc gave is memory of its own, and fresh each time.
@@ -344,9 +349,9 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
-    heap_cells.clear(), heap_given.clear(), waits.assign(reads_only, reads_only + places);
+    heap_cells.clear(), heap_given.clear(), fetched.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
-    fenced = false, self = nullptr, event_count = held = 0, pending.race = -1;
+    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.race = -1;
     on = true;
 }
 

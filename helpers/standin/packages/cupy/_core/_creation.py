@@ -13,6 +13,7 @@ from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
 from cupy.cuda import runtime
 from cupy.cuda.stream import refuse_while_capturing
+from helpers.standin.engine.memory import holding
 
 
 def _shape(shape) -> tuple:
@@ -40,6 +41,46 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
 def _fill(array: ndarray, value) -> ndarray:
     array.fill(value)
     return array
+
+
+class _Lent:
+    """Device memory that NumPy sees, as CUDA's own protocol has it."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.__cuda_array_interface__ = array.__array_interface__
+
+
+class _Capsule:
+    """Who lends what lies in a capsule of DLPack."""
+
+    def __init__(self, capsule):
+        self.__dlpack__ = lambda **_: capsule
+        self.__dlpack_device__ = lambda: (1, 0)
+
+
+def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
+    """The array that ``x`` lends by DLPack: it lies on the device, and its memory is shared."""
+    if device is not None:
+        raise NotImplementedError("from_dlpack() does not support device yet.")
+    if isinstance(x, ndarray):
+        if copy:
+            raise BufferError("copy=True only supported for copy to CPU.")
+        return x.view()
+    if type(x).__name__ == "PyCapsule" and '"dltensor"' in repr(x):
+        x = _Capsule(x)
+    if hasattr(x, "__dlpack_device__"):
+        lent = np.from_dlpack(x)
+        if holding(lent.ctypes.data):
+            return as_device(_Lent(lent))
+        raise TypeError(
+            "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack("
+            "input))` instead."
+        )
+    raise ValueError(
+        "A DLPack tensor object cannot be consumed multiple times (or object was not a DLPack "
+        f"capsule). Got: {x!r}"
+    )
 
 
 def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndarray:

@@ -21,6 +21,7 @@ from cupy.cuda.stream import submit
 from helpers.standin.engine import compiler, kernels, translate
 from helpers.standin.engine.errors import CompileError
 from helpers.standin.engine.memory import Allocation
+from helpers.standin.engine.options import parse
 from helpers.standin.engine.preprocess import Preprocessed, preprocess
 
 CARRAY = '#include "carray.h"\n'
@@ -117,7 +118,7 @@ def read(text: str, name: str, options: tuple[str, ...]) -> Preprocessed:
     """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions as C++."""
     with _compile_errors(text, name, options):
         text = f'#line 1 "generated code"\n{text}'
-        return translate.read(text, name, compiler.parse_options(options))[0]
+        return translate.read(text, name, parse(options))[0]
 
 
 def names_threads(name: str, options: tuple[str, ...], *texts: str) -> bool:
@@ -126,7 +127,7 @@ def names_threads(name: str, options: tuple[str, ...], *texts: str) -> bool:
     if not translate.names_threads("\n".join([text, *options])) and "include" not in text:
         return False
     try:
-        done = preprocess(text, name, compiler.parse_options(options))
+        done = preprocess(text, name, parse(options))
     except CompileError:
         return False  # the whole will not compile either, and that message has the right lines
     return translate.names_threads(done.bare)
@@ -189,7 +190,7 @@ def compiled(
 
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
-    standard = compiler.parse_options(tuple(options)).arguments
+    standard = parse(tuple(options)).arguments
     with _compile_errors(source, name, options):
         library = compiler.build(source, options=standard, name=name, pointers=pointers)
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value

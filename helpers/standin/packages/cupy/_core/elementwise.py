@@ -24,6 +24,7 @@ _KERNEL = """\
 {typedefs}{preamble}
 {linkage} __global__ void {name}({params}) {{
   {loop_prep};
+  #pragma unroll 1
   CUPY_FOR(i, _ind.size()) {{
     {begin}
 {references}{operation};

@@ -15,6 +15,7 @@ from cupy.cuda import (  # noqa: F401
     runtime,
     stream,
 )
+from cupy.cuda._external import ExternalStream  # noqa: F401
 from cupy.cuda.device import Device, get_device_id  # noqa: F401
 from cupy.cuda.memory import (  # noqa: F401
     ManagedMemory,

@@ -61,6 +61,26 @@ class ManagedMemory(Memory):
     managed = True
 
 
+class PooledMemory(Memory):
+    """Memory that a pool hands out; what it got of its own ``allocator`` it keeps as ``of``."""
+
+    of = None
+
+    @classmethod
+    def around(cls, of, size: int) -> PooledMemory:
+        """The first ``size`` bytes of other memory."""
+        made = cls.__new__(cls)
+        made.of, made.size, made.ptr, made.device_id = of, size, of.ptr, of.device_id
+        made.payload, made.managed = of.payload[:size], of.managed
+        return made
+
+    def __del__(self) -> None:
+        if self.of is None:
+            super().__del__()
+        elif self.given_back is not None:
+            self.given_back()
+
+
 class UnownedMemory:
     """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences."""
 
@@ -93,6 +113,9 @@ class MemoryPointer:
 
     def __int__(self) -> int:
         return self.ptr
+
+    def __repr__(self) -> str:
+        return f"<MemoryPointer {self.ptr:#x} device={self.device_id} mem={self.mem!r}>"
 
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.mem, self._offset + offset)

@@ -8,7 +8,8 @@ its memory only when it has waited for the stream; another stream, when it has w
 So here such a copy is put off until something waits for its stream, or work comes that the stream
 does after it. Until then the target holds canaries, and the source is not read: who reads a result
 too early finds the canaries, and who fills a buffer anew too early finds the new numbers in the old
-one's place. The null stream is never late: CuPy's copies on it are followed by a wait.
+one's place. On the null stream ``get(blocking=False)`` alone is late: behind CuPy's other copies on
+it comes a wait.
 """
 
 from __future__ import annotations
@@ -33,14 +34,19 @@ def is_pinned(array: np.ndarray) -> bool:
     return False
 
 
-def put_off(stream, copy: Callable[[], None], host: np.ndarray) -> bool:
-    """Let ``copy`` be done later by ``stream``; False where it has to be done now."""
-    if stream.ptr in (0, 2) or stream._capture is not None or not is_pinned(host):
+def put_off(stream, copy: Callable[[], None], host: np.ndarray, default=False) -> bool:
+    """Let ``copy`` be done later by ``stream``; False where it has to be done now, as on a default
+    stream unless ``default`` is true."""
+    if stream._capture is not None or not is_pinned(host):
+        return False
+    if stream.ptr in (0, 2) and not default:
         return False
     with _lock:
+        if stream.ptr == 0:  # it comes after what all blocking streams were given before
+            _do([ptr for ptr in _blocking if ptr])
         if stream.ptr not in _queues:
             _queues[stream.ptr] = []
-            weakref.finalize(stream, finish, stream.ptr).atexit = False
+            weakref.finalize(stream, finish, stream.ptr, not stream.is_non_blocking).atexit = False
         _queues[stream.ptr].append(copy)
         if not stream.is_non_blocking:
             _blocking.add(stream.ptr)
@@ -52,11 +58,21 @@ def is_behind() -> bool:
     return bool(_queues)
 
 
-def finish(ptr: int | None = None) -> None:
-    """Do all that the stream ``ptr`` has put off; the null stream's work waits for all blocking
-    streams; None is the whole device."""
+def finish(ptr: int | None = None, behind_null: bool = True) -> None:
+    """Do all that the stream ``ptr`` has put off and what the null stream had before, if the stream
+    comes ``behind_null``. The null stream's work waits for all blocking streams; None is the whole
+    device."""
     with _lock:
-        for behind in [*_queues] if ptr is None else [*_blocking] if ptr == 0 else [ptr]:
-            _blocking.discard(behind)
-            for copy in _queues.pop(behind, ()):
-                copy()
+        if ptr is None:
+            _do([*_queues])
+        elif ptr == 0:
+            _do([0, *_blocking])
+        else:
+            _do([0, ptr] if behind_null or ptr in _blocking else [ptr])
+
+
+def _do(streams: list[int]) -> None:
+    for ptr in streams:
+        _blocking.discard(ptr)
+        for copy in _queues.pop(ptr, ()):
+            copy()

@@ -33,7 +33,8 @@ def _dimensions(name: str, given) -> tuple[int, int, int]:
     if not isinstance(given, tuple):
         got = type(given).__name__
         raise TypeError(f"Argument '{name}' has incorrect type (expected tuple, got {got})")
-    x, y, z = map(operator.index, (given + (1, 1))[:3])
+    padded = given + (1, 1)
+    x, y, z = (operator.index(padded[axis]) for axis in range(3))  # what is behind is dropped
     return max(1, x), max(1, y), max(1, z)  # CuPy's own: nothing less than 1
 
 

@@ -21,6 +21,7 @@ from cupy.cuda._guarded import (  # noqa: F401
     ManagedMemory,
     Memory,
     MemoryPointer,
+    PooledMemory,
     UnownedMemory,
 )
 from helpers.standin.engine import memory as engine_memory
@@ -131,9 +132,12 @@ class MemoryPool:
     """The books of CuPy's pool, one set for each device.
 
     Sizes are in bytes. What is handed out is host memory; the figures are those a GPU would show.
+    An ``allocator`` of the caller's is asked for each piece, and not only for what no freed block
+    has room for.
     """
 
     def __init__(self, allocator=None):
+        self._allocator = allocator
         self._lock = threading.RLock()
         self._books: dict[int, _Books] = collections.defaultdict(_Books)
         # A garbage collection may free memory in the middle of anything, so freed blocks wait here.
@@ -155,7 +159,14 @@ class MemoryPool:
             books = self._here()
             self._make_room(round_up(size), books)
             try:
-                memory = Memory(size)
+                if not size:
+                    memory = Memory(0)
+                elif self._allocator is None:
+                    memory = PooledMemory(size)
+                else:
+                    exact = self._allocator is malloc_managed  # so that its fence is where it ends
+                    given = self._allocator(size if exact else round_up(size)).mem
+                    memory = PooledMemory.around(given, size)
             except runtime.CUDARuntimeError:
                 raise OutOfMemoryError(size, books.total()) from None
             if size:
@@ -234,6 +245,11 @@ class PinnedMemoryPointer(np.ndarray):
         pointer = super().__new__(cls, size, np.uint8, buffer)
         pointer._allocation = allocation
         return pointer
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)
+
+    __str__ = __repr__
 
     @property
     def ptr(self) -> int:

@@ -178,7 +178,7 @@ class Stream:
         self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, Stream) and self.ptr == other.ptr
+        return self.ptr == other.ptr if isinstance(other, Stream) else NotImplemented
 
     def __hash__(self) -> int:
         return self.ptr
@@ -223,13 +223,13 @@ class Stream:
     @property
     def done(self) -> bool:
         """True, and False in a capture, where asking is an error that spoils the capture."""
-        catch_up(self)
+        _late.finish(self.ptr, behind_null=False)
         return not _spoiled(self._capture)
 
     def synchronize(self) -> None:
         if _spoiled(self._capture):
             raise CUDARuntimeError(900)
-        catch_up(self)
+        _late.finish(self.ptr, behind_null=False)
 
     def add_callback(self, callback, arg) -> None:
         if _spoiled(self._capture):
@@ -333,7 +333,8 @@ def synchronize_device() -> None:
 def catch_up(stream: Stream | None = None) -> None:
     """Do what ``stream`` (default: the current one) has put off, before its next work."""
     if _late.is_behind():
-        _late.finish((get_current_stream() if stream is None else stream).ptr)
+        on = get_current_stream() if stream is None else stream
+        _late.finish(on.ptr, not on.is_non_blocking)
 
 
 def capturing() -> bool:

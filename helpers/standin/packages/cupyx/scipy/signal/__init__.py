@@ -8,6 +8,7 @@ from cupyx.scipy._faces import serve as _serve
 from helpers.standin import missing as _missing
 
 globals().update(_serve(_library, arrays=False))
+from cupyx.scipy.signal import windows  # noqa: E402, F401
 
 
 def __getattr__(name: str):

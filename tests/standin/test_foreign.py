@@ -1,0 +1,195 @@
+"""What GCC takes and CUDA has not, and what CUDA takes and GCC does not: NVRTC decides, beside
+which every text here is compiled."""
+
+import cupy as cp
+import nvrtc
+import pytest
+from cupy.cuda.compiler import CompileException
+
+from helpers.standin.engine import CompileError, Module
+
+REFUSED = {
+    "int a = n ?: 3; y[0] = a;": "expected an expression",
+    "y[0] = __builtin_popcount(n);": 'identifier "__builtin_popcount" is undefined',
+    "y[0] = __builtin_clz(n);": 'identifier "__builtin_clz" is undefined',
+    "y[0] = __builtin_sqrtf(y[1]);": 'identifier "__builtin_sqrtf" is undefined',
+    "int a = ({ int q = n; q + 1; }); y[0] = a;": "expected an expression",
+    "float2 v = (float2){1.f, 2.f}; y[0] = v.x;": "expected an expression",
+    "const int *p = (const int[]){1, 2}; y[0] = p[n];": "expected an expression",
+    "register int a = n; y[0] = a;": 'use of the "register" storage class specifier',
+    "__int128 a = n; y[0] = (float)a;": "128-bit integer type is only supported",
+    "__float128 q = 1; y[0] = q;": "128-bit floating point type is only supported",
+    "y[0] = __COUNTER__;": 'identifier "__COUNTER__" is undefined',
+    "y[0] = __INT_MAX__;": 'identifier "__INT_MAX__" is undefined',
+    "y[0] = __x86_64__;": 'identifier "__x86_64__" is undefined',
+    "__syncthreads(1);": "too many arguments in function call",
+    "y[0] = __syncthreads_or(1, 2);": "too many arguments in function call",
+    "__syncwarp(1, 2);": "too many arguments in function call",
+    "y[0] = __shfl_sync(~0u, n, 0, 32, 7);": None,
+    "y[0] = __ballot_sync(~0u, n, (3, 4));": "too many arguments in function call",
+    "auto f = [=] __device__ (int a) { return a + n; }; y[0] = f(1);": "annotation on lambda",
+    "int a[0]; y[0] = 1; (void)a;": "the size of an array must be greater than zero",
+    "switch (n) { case 1 ... 5: y[0] = 1; }": 'expected a ":"',
+    "__typeof__(n) a = 1; y[0] = a;": 'identifier "__typeof__" is undefined',
+    "float4 v = {.x = 1, .y = 2}; y[0] = v.y;": "expected an expression",
+    "_Float16 h = 1; y[0] = h;": 'identifier "_Float16" is undefined',
+    "thread_local int q; y[0] = 1;": "cannot use thread_local specifier",
+    "static int q = n; y[0] = q;": "dynamic initialization is not supported for a function-scope",
+    "__device__ int q; y[0] = 1;": 'an automatic "__device__" variable declaration is not allowed',
+    "const __constant__ int q = 3; y[0] = q;": 'an automatic "__constant__" variable declaration',
+    "y[0] = sizeof(void);": None,
+    "void *p = y; p++;": None,
+    "y[0] = __sync_fetch_and_add((int *)y, 1);": 'identifier "__sync_fetch_and_add" is undefined',
+}
+OLDER = {
+    "if constexpr (sizeof(int) == 4) y[0] = 1;": 14,
+    "float2 v = make_float2(1, 2); auto [a, b] = v; y[0] = a + b;": 14,
+    "if (int a = n; a > 2) y[0] = a;": 14,
+    "static_assert(sizeof(int) == 4);": 14,
+    "auto f = [](auto a) { return a; }; y[0] = f(n);": 11,
+    "y[0] = 0b101;": 11,
+}
+TAKEN = [
+    "float2 v = float2{1.f, 2.f}; y[0] = v.x;",
+    "y[0] = n > 2 ? 1 : n ? 2 : 3;",
+    "struct S { int a; __device__ S() : a(3) {} }; y[0] = S().a;",
+    "struct S { int a; __device__ S &operator=(int b) { a = b; return *this; } }; S s; s = 3;",
+    "struct S { int a; __device__ int operator*(int b) { return a * b; } }; y[0] = S{3} * 2;",
+    "auto f = [&](int a) { return a + n; }; y[0] = f(1);",
+    "auto f = [](float2 a) { return a.x; }; y[0] = f({1, 2}); y[1] = f(float2{3, 4});",
+    "for (int i = 0; i < 3; i++) { if (i) { y[i] = i; } else { y[0] = 5; } }",
+    "do { y[0] += 1; } while (y[0] < n); switch (n) { case 1: { y[0] = 1; } default: y[1] = 2; }",
+    "if (__builtin_expect(n > 2, 1)) y[0] = 1; __builtin_assume(n > 0);",
+    "int i{3.7}; y[0] = i; char c{300}; y[1] = c; unsigned u{-1}; y[2] = u;",
+    "int a[] = {1.5}; y[3] = a[0];",
+    "for (int i : {1, 2, n}) y[i] = i;",
+    "std::initializer_list<int> l = {4, 5}; y[0] = l.size() + *l.begin();",
+    "extern __shared__ float s; s = 3; y[0] = s;",
+    "extern __shared__ int s[4]; s[n] = 3; y[0] = s[n];",
+    "extern __shared__ float s[][4]; s[1][n] = 3; y[0] = s[1][n];",
+    "__shared__ extern float s[]; s[n] = 3; y[0] = s[n];",
+    "y[0] = __syncthreads_count(n > ((n >> 2) + __mulhi(n, n)));",
+    "y[0] = __shfl_sync(~0u, n < 3 ? max(n, 2) : n, n > 2, 32);",
+    "auto f = [](auto a, auto b) { return a + b; }; y[0] = __any_sync(~0u, f(1, 2) > (n, 3));",
+    "switch (n) { case 1: y[0] = 1; break; default: y[0] = 3; } if (n) y[0] = 2; else y[0] = 1;",
+    "do y[0] += 1; while (y[0] < 3); bool b = n and y[0]; (void)b;",
+    "if constexpr (sizeof(int) == 4) y[0] = 1;",
+    "float2 v = make_float2(1, 2); auto [a, b] = v; y[0] = a + b;",
+    "static int q = 3; y[0] = q; static const float t[] = {1, 2}; y[1] = t[n % 2];",
+    "int a[2] = {}; a[0] = 1; y[a[0]] = a [0] ? 1 : 0;",
+    "__syncthreads(); y[0] = __shfl_sync(1u, n, 0, 32); __syncwarp();",
+]  # fmt: skip
+
+
+def source(body):
+    return f'extern "C" __global__ void k(float *y, int n) {{\n{body}\n}}'
+
+
+def is_taken(body, options=()):
+    return not nvrtc.is_installed() or nvrtc.compile(source(body), options).accepted
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_an_extension_of_gccs_is_refused(body):
+    with pytest.raises(CompileError) as caught:
+        Module(source(body), name="k")
+    said = str(caught.value)
+    assert said.startswith("k.cu(2): error: ") and (REFUSED[body] or "") in said
+    if nvrtc.is_installed():
+        done = nvrtc.compile(source(body), (), "k")
+        assert not done.accepted and (REFUSED[body] or "") in done.log
+
+
+@pytest.mark.parametrize("body", OLDER)
+def test_a_word_of_a_later_standard(body):
+    option = f"-std=c++{OLDER[body]}"
+    with pytest.raises(CompileError, match=r"^k\.cu\(2\): error: "):
+        Module(source(body), (option,), name="k")
+    Module(source(body), ("-std=c++17",))
+    if nvrtc.is_installed():
+        assert not nvrtc.compile(source(body), (option,)).accepted
+        assert nvrtc.compile(source(body), ("-std=c++17",)).accepted
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("namespace A::B { constexpr int v = 3; }", True),
+        ("inline constexpr int v = 3;", True),
+        ("inline __device__ int f() { return 3; }", False),
+        (
+            "template <class... A> __device__ int f(A... a) { return (a + ...); }"
+            "__device__ int g() { return f(1, 2); }",
+            True,
+        ),
+        (
+            "template <class... A> __device__ int g(A... a) { return 1; }"
+            "template <class... A> __device__ int f(A... a) { return sizeof...(A) + g(a...); }"
+            "__device__ int h() { return f(1, 2); }",
+            False,
+        ),
+    ],
+)
+def test_what_else_an_older_standard_lacks(text, refused):
+    if refused:
+        with pytest.raises(CompileError):
+            Module(text, ("-std=c++14",))
+    else:
+        Module(text, ("-std=c++14",))
+    if nvrtc.is_installed():
+        assert nvrtc.compile(text, ("-std=c++14",)).accepted != refused
+
+
+@pytest.mark.parametrize("body", TAKEN)
+def test_what_looks_like_one_is_taken(body):
+    Module(source(body), name="k")
+    assert is_taken(body)
+
+
+def test_integers_of_128_bits_by_an_option():
+    body = "__int128 a = n; a <<= 70; y[0] = (float)(a >> 68);"
+    y = cp.zeros(1, "f4")
+    cp.RawKernel(source(body), "k", ("-device-int128",))((1,), (1,), (y, cp.int32(3)))
+    assert y[0] == 12
+    assert is_taken(body, ("-device-int128",))
+
+
+def test_their_values():
+    y = cp.zeros(8, "f4")
+    body = """int i{3.7}; y[0] = i;
+    for (int j : {1, 2, n}) y[j] = 10 * j;
+    extern __shared__ float s[][4]; s[1][n % 4] = 3; y[4] = s[1][n % 4] + s[1][n % 4 + 0];
+    y[5] = (&s[1][0] - &s[0][0]);"""
+    cp.RawKernel(source(body), "k")((1,), (1,), (y, cp.int32(3)), shared_mem=64)
+    assert y.get().tolist() == [3, 10, 20, 30, 6, 4, 0, 0]
+
+
+def test_a_parameter_that_is_a_reference_takes_an_address():
+    code = """extern "C" __global__ void k(float &y, const int &n, float (&z)[3]) {
+    atomicAdd(&y, n + z[threadIdx.x % 3]);
+}"""
+    x, z = cp.zeros(3, "f4"), cp.array([1, 2, 4], "f4")
+    cp.RawKernel(code, "k")((1,), (6,), (x[1:], cp.array([10], "i4"), z))
+    assert x.get().tolist() == [0, 74, 0]
+    with pytest.raises(RuntimeError, match="writes y"):
+        beyond = code.replace("atomicAdd(&y, n", "(&y)[5000] = (n").replace("3]);", "3]);")
+        cp.RawKernel(beyond, "k")((1,), (1,), (x, cp.array([10], "i4"), z))
+
+
+def test_a_sized_array_that_is_extern_is_static_shared_memory_as_nvrtc_says():
+    code = source("extern __shared__ float s[4]; s[n] = 3; y[0] = s[n];")
+    k, y = cp.RawKernel(code, "k"), cp.zeros(1, "f4")
+    k((1,), (1,), (y, cp.int32(3)))
+    assert y[0] == 3 and k.shared_size_bytes == 16
+
+
+def test_every_kind_of_kernel_is_read(only_the_standin):
+    x = cp.arange(4, dtype="i4")
+    for call in (
+        lambda: cp.ElementwiseKernel("int32 x", "int32 y", "y = __builtin_popcount(x)", "k")(x),
+        lambda: cp.ReductionKernel(
+            "T x", "T y", "__builtin_popcount(x)", "a + b", "y = a", "0", "k"
+        )(x),
+    ):
+        with pytest.raises(CompileException, match='identifier "__builtin_popcount" is undefined'):
+            call()
