@@ -10,7 +10,6 @@ says of four programs, where it is installed), on one without a driver but with 
 import argparse
 import functools
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
@@ -20,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from helpers import device, report
@@ -143,12 +143,12 @@ def _bare(folder):
     """A folder with CuPy and what it needs to be imported, and none of NVIDIA's libraries."""
     (folder / "cuda").mkdir(parents=True, exist_ok=True)
     for name in SHIPPED:
-        [place] = importlib.util.find_spec(name).submodule_search_locations[:1]
+        [place] = PathFinder.find_spec(name).submodule_search_locations[:1]
         links = [Path(place), Path(f"{place}.libs")]
         for link in links:
             if link.exists() and not (folder / link.name).exists():
                 (folder / link.name).symlink_to(link)
-    for place in importlib.util.find_spec("cuda").submodule_search_locations:
+    for place in PathFinder.find_spec("cuda").submodule_search_locations:
         if (Path(place) / "pathfinder").exists() and not (folder / "cuda" / "pathfinder").exists():
             (folder / "cuda" / "pathfinder").symlink_to(Path(place) / "pathfinder")
     return folder
