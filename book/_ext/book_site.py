@@ -7,6 +7,7 @@
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
 - the first mention of a glossary term on a page shows its definition (glossary.py);
+- a chapter's foot leads to the page of error messages (foot.py);
 - pages say what they are to search machines and to other sites (found.py).
 """
 
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 import cells
 import chapter_numbers
+import foot
 import found
 import glossary
 import light
@@ -117,7 +119,7 @@ def stamp_downloads(app, exception):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (cells, found, glossary, light):
+    for module in (cells, foot, found, glossary, light):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)

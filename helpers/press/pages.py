@@ -1,8 +1,9 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, the
-                                        cards' pictures and headlines.json there
+                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, one
+                                        for each message in wrong/, the cards' pictures and
+                                        headlines.json there
 """
 
 import json
@@ -23,6 +24,7 @@ from helpers.press import (
     record,
     results,
     tools_page,
+    wrong_page,
     xray_page,
 )
 
@@ -333,6 +335,8 @@ def write(folder, notebooks=()):
     for name, page in PAGES.items():
         text = "\n\n".join(page(chapters)) + "\n"
         written.append(_keep(folder / f"{name}.md", text.encode()))
+    for name, text in wrong_page.fragments().items():
+        _keep(folder / "wrong" / f"{name}.md", f"{text}\n".encode())
     found = results.stored([path for path, _ in chapters.values()])
     words = {entry["name"]: labels.sentence(entry) for entry in found}
     _keep(folder / "headlines.json", json.dumps(words, ensure_ascii=False, indent=1).encode())

@@ -109,13 +109,14 @@ def _said(name, part, environment, scratch):
         )
     except subprocess.TimeoutExpired:
         return {"printed": "", "warned": "", "error": "", "stopped": f"after {wait} s"}
-    *printed, last = done.stdout.splitlines() or [""]
-    if not last.startswith("{"):
+    lines = done.stdout.splitlines()
+    answer = [line for line in lines if line.startswith('{"printed"')]
+    if not answer:
         raise RuntimeError(f"{name}: no answer, status {done.returncode}\n{done.stderr}")
-    words = json.loads(last)
-    # A kernel prints past Python's stdout, and an assert in a kernel to stderr.
+    words = json.loads(answer[0])
+    # A kernel prints past Python's stdout, also after it, and an assert in a kernel to stderr.
+    printed = [line for line in lines if line.strip() and line not in answer]
     device_says = re.findall(r".*Assertion.*", done.stderr)
-    printed = [line for line in printed if line.strip()]
     words["printed"] = "\n".join(filter(None, [words["printed"], *printed, *device_says]))
     return {key: _without_paths(text, scratch) for key, text in words.items()}
 
@@ -161,21 +162,29 @@ def _sanitized(environment):
     tool = shutil.which("compute-sanitizer", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if tool is None:
         return {}, None
-    found = {}
-    for name, places in wrong.PROGRAMS.items():
-        for checker in set(places) & set(wrong.TOOLS):
-            options = ["--tool", checker, "--show-backtrace", "no", "--print-limit", "2"]
-            command = [tool, *options, sys.executable, str(SAY), str(wrong.path(name))]
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=5 * WAIT
-            )
-            lines = (done.stdout + done.stderr).splitlines()
-            told = [line for line in lines if line.startswith("=========")]
-            if not any("SUMMARY" in line for line in told):
-                raise RuntimeError(f"{checker} of {name}:\n{done.stdout}\n{done.stderr}")
-            found[name] = {"tool": checker, "said": _without_paths("\n".join(told), "/tmp/none")}
+    checks = [
+        (name, *checkers)
+        for name, places in wrong.PROGRAMS.items()
+        if (checkers := set(places) & set(wrong.TOOLS))
+    ]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        told = pool.map(lambda check: _checked(tool, *check, environment), checks)
+        found = {name: said for (name, _), said in zip(checks, told, strict=True)}
     version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     return found, next(iter(re.findall(r"[Vv]ersion (\S+)", version)), "unknown")
+
+
+def _checked(tool, name, checker, environment):
+    """What one tool of compute-sanitizer says of one program."""
+    options = ["--tool", checker, "--show-backtrace", "no", "--print-limit", "2"]
+    command = [tool, *options, sys.executable, str(SAY), str(wrong.path(name))]
+    run = {"env": environment, "capture_output": True, "text": True, "timeout": 5 * WAIT}
+    done = subprocess.run(command, **run)
+    lines = (done.stdout + done.stderr).splitlines()
+    told = [line for line in lines if line.startswith("=========")]
+    if not any("SUMMARY" in line for line in told):
+        raise RuntimeError(f"{checker} of {name}:\n{done.stdout}\n{done.stderr}")
+    return {"tool": checker, "said": _without_paths("\n".join(told), "/nowhere")}
 
 
 @functools.cache
@@ -219,7 +228,8 @@ def _recorded(name, stored):
     said = text(stored["said"][name]["wrong"]) or "(nothing)"
     pieces = [f"On {machine}, with CuPy {on['cupy'].split()[0]}:", _message(said)]
     if checked := stored.get("checked", {}).get(name):
-        pieces += [f"Under `compute-sanitizer --tool {checked['tool']}`:", _message(checked["said"])]
+        tool = f"`compute-sanitizer --tool {checked['tool']}`"
+        pieces += [f"Under {tool}:", _message(checked["said"])]
     return pieces
 
 

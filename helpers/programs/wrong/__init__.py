@@ -43,6 +43,7 @@ PROGRAMS = {
     "numpy_to_a_kernel": BOTH,
     "peer_access": (STANDIN,),
     "dlpack": (NO_DRIVER,),
+    "dlpack_capsule": (NO_DRIVER,),
     "wrong_dtype": BOTH,
     "all_zeros": BOTH,
     "nan": BOTH,

@@ -3,9 +3,7 @@
 import cupy as cp
 import numpy as np
 
-fill = cp.RawKernel(
-    'extern "C" __global__ void fill(float *x) { x[threadIdx.x] = 1; }', "fill"
-)
+fill = cp.RawKernel('extern "C" __global__ void fill(float *x) { x[threadIdx.x] = 1; }', "fill")
 x = np.zeros(256, "float32")
 
 # %% wrong
