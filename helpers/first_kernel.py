@@ -1,4 +1,4 @@
-"""One tiny kernel when a chapter begins, so that what is wrong with CuPy shows in its first cell."""
+"""One tiny kernel when a chapter begins: what is wrong with CuPy shows in the first cell."""
 
 import importlib.metadata
 import os

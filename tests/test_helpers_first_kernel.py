@@ -14,6 +14,8 @@ import helpers
 from helpers import fetch, first_kernel
 from helpers.standin.engine import compiler
 
+OWNER = "Someone"
+PUBLISHED = f"https://{OWNER.lower()}.github.io/book/{{}}.html"
 PAGE = Path(first_kernel.ROOT, "book", "when-it-goes-wrong.md")
 DRIVER = 'extern "C" int cuInit(unsigned) { return 0; }\n'
 DRIVER += 'extern "C" int cuDeviceGetCount(int *n) { *n = 1; return 0; }\n'
@@ -110,8 +112,8 @@ def test_the_stand_in_runs_no_first_kernel():
 @pytest.mark.parametrize(
     "came_from, given, expected",
     [
-        ("https://github.com/Some/book", "", "https://some.github.io/book/{}.html"),
-        (None, "https://github.com/Some/book/", "https://some.github.io/book/{}.html"),
+        (f"https://github.com/{OWNER}/book", "", PUBLISHED),
+        (None, f"https://github.com/{OWNER}/book/", PUBLISHED),
         (None, "https://forge.example/some/book", str(PAGE)),
         (None, "", str(PAGE)),
     ],
@@ -130,9 +132,9 @@ def test_the_address_in_the_settings_counts(monkeypatch, tmp_path):
     monkeypatch.setattr(fetch, "address", lambda file: None)
     monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
     assert first_kernel.address() == "the page *When it goes wrong* of the book"
-    settings = 'title: x\nrepository:\n  url: "https://github.com/a/b"\n  branch: main\n'
+    settings = 'title: x\nrepository:\n  url: "https://github.com/a/book"\n  branch: main\n'
     (tmp_path / "_config.yml").write_text(settings)
-    assert first_kernel.address() == f"https://a.github.io/b/{first_kernel.PAGE}.html"
+    assert first_kernel.address() == f"https://a.github.io/book/{first_kernel.PAGE}.html"
 
 
 @pytest.mark.skipif(not helpers.on_gpu, reason="no GPU here")
