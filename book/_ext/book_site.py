@@ -7,6 +7,7 @@
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
 - the first mention of a glossary term on a page shows its definition (glossary.py);
+- the search knows sections (sections.py), and a browser may keep nothing (storage.py);
 - a chapter's foot leads to the page of error messages (foot.py);
 - pages say what they are to search machines and to other sites (found.py).
 """
@@ -22,6 +23,8 @@ import foot
 import found
 import glossary
 import light
+import sections
+import storage
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
@@ -119,7 +122,7 @@ def stamp_downloads(app, exception):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (cells, foot, found, glossary, light):
+    for module in (cells, foot, found, glossary, light, sections, storage):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
