@@ -2,6 +2,7 @@
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
 - pages are quick to load (light.py);
+- a chapter's buttons stand in one line (buttons.py);
 - where there is an address, the notebooks to download know where the helpers are;
 - what a chapter's page folds, says of outputs and shows of figures (cells.py);
 - chapters are called by number (chapter_numbers.py);
@@ -17,6 +18,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import buttons
 import cells
 import chapter_numbers
 import foot
@@ -122,7 +124,7 @@ def stamp_downloads(app, exception):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (cells, foot, found, glossary, light, sections, storage):
+    for module in (buttons, cells, foot, found, glossary, light, sections, storage):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
