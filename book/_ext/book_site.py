@@ -10,6 +10,7 @@
 - the first mention of a glossary term on a page shows its definition (glossary.py);
 - the search knows sections (sections.py), and a browser may keep nothing (storage.py);
 - a chapter's foot leads to the page of error messages (foot.py);
+- what is named under Further reading can be followed (reading.py);
 - pages say what they are to search machines and to other sites (found.py).
 """
 
@@ -25,6 +26,7 @@ import foot
 import found
 import glossary
 import light
+import reading
 import sections
 import storage
 from kernel_lexer import KernelLexer
@@ -124,7 +126,7 @@ def stamp_downloads(app, exception):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (buttons, cells, foot, found, glossary, light, sections, storage):
+    for module in (buttons, cells, foot, found, glossary, light, reading, sections, storage):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)

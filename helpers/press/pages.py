@@ -147,7 +147,8 @@ def sources(chapters):
         "# What we found when we measured again",
         "Each chapter goes back to a published article or talk and measures its claims again. "
         "Mistakes are easy to make in timing and parallel code; whoever publishes code and numbers "
-        "makes it possible to find them, and that is how this book could be written.",
+        "makes it possible to find them, and that is how this book could be written. "
+        "[References](../references.md) has their titles and what is known of their authors.",
     ]
     for link, (path, book) in chapters.items():
         found = section(book, "What the original measured")
