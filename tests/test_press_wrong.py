@@ -52,6 +52,12 @@ def said(name):
     return " ".join("\n".join(texts).split())  # a message may be broken into lines
 
 
+def one_spelling(text):
+    """Return `text` with the driver's and the runtime's names of an error in one spelling."""
+    name = re.compile(r"CUDA_ERROR_([A-Z_]+)|cudaError([A-Z]\w+)")
+    return name.sub(lambda m: "error " + (m[1] or m[2]).replace("_", "").lower(), text)
+
+
 def words():
     """Return CUDA's words for its errors, as they are recorded."""
     return evidence.load("messages_no_driver")["said"]["words"]["wrong"]["printed"]
@@ -76,7 +82,7 @@ def test_a_heading_is_the_message_itself(message):
         return
     heard = " ".join(map(said, programs))
     for piece in message.removeprefix("TypeError: ").split("…"):
-        if piece.strip() in heard:
+        if one_spelling(piece.strip()) in one_spelling(heard):
             continue
         # What only a GPU says, until it is recorded: CUDA's own words for it, from elsewhere.
         assert RECORDED is None and "messages" in evidence.WAITS, (piece, heard)

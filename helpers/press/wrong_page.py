@@ -30,7 +30,7 @@ from helpers.programs.wrong import say
 NAMES = {wrong.GPU: "messages", wrong.NO_DRIVER: "messages_no_driver"}
 COMMAND = "python -m helpers.press.wrong_page --record"
 SAY = wrong.FOLDER / "say.py"
-WAIT = 60  # seconds for a program, and for the one that never ends a few
+WAIT = 120  # seconds for a program, and for the one that never ends a few
 ENDLESS = 5
 TIMED = ("first_call", "clock_too_fast")  # run with nothing beside them
 AT_ONCE = 4  # the others

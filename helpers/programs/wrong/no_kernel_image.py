@@ -6,8 +6,9 @@ import tempfile
 import cupy as cp
 from cupy.cuda import nvrtc
 
-# %% wrong
 source = 'extern "C" __global__ void fill(float *x) { x[threadIdx.x] = 1; }'
+
+# %% wrong
 program = nvrtc.createProgram(source, "fill.cu", (), ())
 here = int(cp.cuda.Device().compute_capability)
 nvrtc.compileProgram(program, (f"--gpu-architecture=sm_{75 if here != 75 else 80}",))
