@@ -4,6 +4,7 @@
 
 const Search = (() => {
   const SHOWN = 20;
+  const FAR = 700; // letters below its heading: words there are not on the screen
   const FAINT = 0.04; // of the first hit's score: what is below is left out
   // What a word is worth once where it stands, and how often it counts in the text.
   const ONCE = { title: 2.2, called: 2.2, above: 0.3 };
@@ -181,11 +182,12 @@ const Search = (() => {
     for (const match of text.matchAll(/[\p{L}\p{N}_]+/gu))
       if (words(match[0]).some(({ word }) => found.has(word)))
         marks.push([match.index, match.index + match[0].length]);
-    // Where most of them stand close together.
+    // Where most of them stand close together; `begin` is the first of these.
     const size = 180;
     const at = marks.map(([from]) => marks.filter(([other]) => other >= from && other < from + size));
     const best = at.reduce((a, b) => (b.length > a.length ? b : a), []);
-    let from = Math.max(0, (best[0]?.[0] ?? 0) - 40);
+    const begin = best[0]?.[0] ?? 0;
+    let from = Math.max(0, begin - 40);
     if (from) from = text.indexOf(" ", from) + 1;
     const end = text.indexOf(" ", from + size + 40);
     const to = end < 0 ? text.length : end;
@@ -195,7 +197,7 @@ const Search = (() => {
       parts.push(text.slice(last, a), element("mark", text.slice(a, b)));
       last = b;
     }
-    return [...parts, text.slice(last, to), to < text.length ? " …" : ""];
+    return { parts: [...parts, text.slice(last, to), to < text.length ? " …" : ""], begin };
   }
 
   function say(...parts) {
@@ -205,6 +207,17 @@ const Search = (() => {
   function link(page, anchor, title) {
     const root = document.documentElement.dataset.content_root ?? "";
     return element("a", title, { href: `${root}${page}.html${anchor ? `#${anchor}` : ""}` });
+  }
+
+  // In a long section a browser that knows text fragments goes on to the words; others stay at the heading.
+  function leadTo(title, text) {
+    const [words] = text.match(/^\S+(?: [^\s.,:;()]+){0,4}/) ?? [];
+    if (!words) return;
+    const place = title.href;
+    title.addEventListener("click", () => {
+      title.href = `${place}:~:text=${encodeURIComponent(words).replaceAll("-", "%2D")}`;
+      setTimeout(() => (title.href = place));
+    });
   }
 
   const elsewhere = () =>
@@ -219,13 +232,13 @@ const Search = (() => {
       const text = `Nothing found for “${query.slice(0, 80)}”. Fewer words, or other ones? Or look here:`;
       return say(element("p", text), elsewhere());
     }
-    const items = hits.slice(0, SHOWN).map(({ section }) =>
-      element("li", [
-        link(section.page, section.anchor, section.title),
-        element("span", section.above, { class: "where" }),
-        element("p", excerpt(section.text, found), { class: "context" }),
-      ]),
-    );
+    const items = hits.slice(0, SHOWN).map(({ section }) => {
+      const { parts, begin } = excerpt(section.text, found);
+      const title = link(section.page, section.anchor, section.title);
+      if (begin > FAR) leadTo(title, section.text.slice(begin));
+      const where = element("span", section.above, { class: "where" });
+      return element("li", [title, where, element("p", parts, { class: "context" })]);
+    });
     const count = hits.length > SHOWN ? `${SHOWN} of ${hits.length}` : `${hits.length}`;
     const summary = element("p", `${count} places found for “${query.slice(0, 80)}”.`);
     say(summary, element("ul", items, { class: "search" }));

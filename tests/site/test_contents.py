@@ -22,8 +22,9 @@ MARKED = (
 READ = """() => {
   const box = document.querySelector("article.bd-article").getBoundingClientRect();
   for (let y = 131; y > 0; y -= 4) {
-    const found = document.elementFromPoint(box.x + 40, y)?.closest("article section section[id]");
-    if (found) {
+    const hit = document.elementFromPoint(box.x + 40, y);
+    const found = hit?.closest("article section section[id]");
+    if (found && hit !== found) {  // not the gap between two
       const shown = [...document.querySelectorAll("nav.page-toc a")].map(a => a.hash);
       for (let e = found; e; e = e.parentElement.closest("section"))
         if (shown.includes(`#${e.id}`)) return `#${e.id}`;

@@ -158,6 +158,38 @@ def test_a_hit_opens_where_the_words_stand(site, reader):
     assert visit.complaints == []
 
 
+# Of a word far below its heading, the text around it, and whether that is in the window.
+SEEN = """word => {
+  const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.data.toLowerCase().includes(word)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.height && box.bottom > 0 && box.top < innerHeight) return true;
+  }
+  return false;
+}"""
+
+
+@pytest.mark.parametrize(
+    "query, place",
+    [
+        ("spill", "xray.html#registers-without-a-gpu"),
+        ("volatile", "36_work_together.html#one-pass-look-back"),
+        ("volatile", "xray.html#what-counts-as-a-race"),
+        ("little's law", "37_pace.html#bytes-in-flight"),
+    ],
+)
+def test_in_a_long_section_it_goes_on_to_the_words(site, reader, query, place):
+    page = reader(viewport={"width": 1280, "height": 600}).open("search.html")
+    results(page, query)
+    page.click(f"#search-results li a[href$='{place}']")
+    page.wait_for_selector("article h1")
+    page.wait_for_function(SEEN, arg=query.split("'")[0])
+    assert page.url.endswith(place)
+
+
 @pytest.mark.parametrize("query", ["", "   ", "?!"])
 def test_a_search_for_nothing_says_so_and_fetches_nothing(site, reader, query):
     visit = reader()
