@@ -30,8 +30,8 @@ from helpers.programs.wrong import say
 NAMES = {wrong.GPU: "messages", wrong.NO_DRIVER: "messages_no_driver"}
 COMMAND = "python -m helpers.press.wrong_page --record"
 SAY = wrong.FOLDER / "say.py"
-WAIT = 120  # seconds for a program, and for the one that never ends a few
-ENDLESS = 5
+WAIT = 120  # seconds for a program
+ENDLESS = {("endless", "wrong"): 30, ("hang", "wrong"): 30}  # of which CuPy needs some to start
 TIMED = ("first_call", "clock_too_fast")  # run with nothing beside them
 AT_ONCE = 4  # the others
 SHIPPED = ("cupy", "cupy_backends", "cupyx", "fastrlock", "numpy")  # of what CuPy needs to start
@@ -101,7 +101,7 @@ def _said(name, part, environment, scratch):
             environment.pop(variable, None)
         environment["PYTHONPATH"] = str(_bare(scratch / "bare"))
         start += ["-S"]
-    wait = ENDLESS if (name, part) == ("endless", "wrong") else WAIT
+    wait = ENDLESS.get((name, part), WAIT)
     command = [*start, str(SAY), str(wrong.path(name)), part]
     try:
         done = subprocess.run(

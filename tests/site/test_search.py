@@ -294,6 +294,22 @@ def test_the_index_has_every_page_and_nothing_of_what_is_hidden(site):
         assert f'id="{anchor}"' in (site / f"{page}.html").read_text(encoding="utf-8")
 
 
+def test_a_name_for_what_is_no_section_stops_the_build(site, monkeypatch):
+    monkeypatch.syspath_prepend(str(PAGE.parent / "_ext"))
+    import sections
+    from sphinx.errors import ExtensionError
+
+    monkeypatch.setattr(sections.glossary, "explained", lambda app: {})
+    found = sections.Index(None)
+    found.pages = {"book/a": [("here", "Here", ("A",), "some text", "names")]}
+    found.words = {"called": {"book/a#here": ["this", "that"]}, "synonyms": {}}
+    found.words["last"] = {"left out": [], "sections": {"Here": 0.5}, "pages": {}}
+    assert '["book/a","here","Here","A","some text","names","this; that",0.5]' in found.write()
+    found.words["called"] = {"book/a#gone": ["this"]}
+    with pytest.raises(ExtensionError, match="no section: .'book/a#gone'."):
+        found.write()
+
+
 def test_the_index_is_light(site):
     import gzip
 
