@@ -10,8 +10,12 @@ from sphinx import addnodes
 GLOSSARY = "book/glossary"
 SKIP = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw, nodes.title)
 QUIET = {"figure-caption", "headline-result", "stored-run"}  # paragraphs without links
-# "One stream of instructions", "a block of memory": words of every day.
-EVERYDAY = re.compile(r"(?:stream|block|grid)s? of (?![^.,;]{0,25}(?:thread|block))", re.I)
+# "One stream of instructions", "a block of memory": words of every day; and other senses.
+EVERYDAY = re.compile(
+    r"(?:stream|block|grid)s? of (?![^.,;]{0,25}(?:thread|block))"
+    r"|ranks? correlation|caches? on disk|(?<=empty )caches|(?<=fills )caches|(?<=On )clusters",
+    re.I,
+)
 
 
 def glossary_terms(app):
