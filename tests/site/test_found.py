@@ -35,8 +35,8 @@ def test_the_glossary_leads_to_sections_that_use_the_word(site):
 
 # What readers look up, and what the chapters use; the last are not in the book, and say so.
 TERMS = """lane rank Adam FMA cache NCCL float16 convolution pooling ReLU median MPI contiguous
-    sector fence cluster spill softmax PTX oracle FLOP NVLink divergence scan DLPack Nsight occupancy TF32
-    roofline bandwidth thread""".split()
+    sector fence cluster spill softmax PTX oracle FLOP NVLink divergence scan DLPack Nsight
+    occupancy TF32 roofline bandwidth thread""".split()
 TERMS += [
     "compute capability",
     "cooperative launch",
