@@ -1,7 +1,7 @@
 """The book's plumbing: device, timing, display, checks, data, results, and the CPU stand-in.
 
-``import helpers`` prints one line that says what was found. What the book teaches is in the
-notebooks; here is only what they all share.
+``import helpers`` prints one line: what was found or, where no kernel runs on the GPU, what to do.
+What the book teaches is in the notebooks; here is only what they all share.
 """
 
 import multiprocessing
@@ -11,6 +11,7 @@ from helpers import standin
 
 standin.install()  # before anything imports cupy
 
+from helpers import first_kernel  # noqa: E402
 from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits  # noqa: E402
@@ -63,4 +64,4 @@ __all__ = [
 # of the book), prints its own lines only; what the reader's process starts prints none of its own.
 if sys.argv[0] != "-m" and not sys.argv[0].startswith("helpers."):
     if multiprocessing.parent_process() is None:
-        print(description())
+        print(on_gpu and first_kernel.trouble() or description())

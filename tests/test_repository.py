@@ -32,6 +32,8 @@ CITED = {  # other people's projects
     "cupy/cupy",
     "nvidia",  # Warp's documents
     "googlecolab/backend-info",
+    "reservoirpy/reservoirpy",
+    "srush/GPU-Puzzles",
     "0Akise/edla-rs",
     "KazuhisaFujita/EDLA",
     "pocokhc/ErrorDiffusionMethod",

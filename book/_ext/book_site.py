@@ -2,11 +2,15 @@
 
 - the repository's address decides whether there are Colab, edit and repository buttons;
 - pages are quick to load (light.py);
+- a chapter's buttons stand in one line (buttons.py);
 - where there is an address, the notebooks to download know where the helpers are;
 - what a chapter's page folds, says of outputs and shows of figures (cells.py);
 - chapters are called by number (chapter_numbers.py);
 - kernels in strings are coloured as the CUDA C that they are (kernel_lexer.py);
 - the first mention of a glossary term on a page shows its definition (glossary.py);
+- the search knows sections (sections.py), and a browser may keep nothing (storage.py);
+- a chapter's foot leads to the page of error messages (foot.py);
+- what is named under Further reading can be followed (reading.py);
 - pages say what they are to search machines and to other sites (found.py).
 """
 
@@ -15,11 +19,16 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import buttons
 import cells
 import chapter_numbers
+import foot
 import found
 import glossary
 import light
+import reading
+import sections
+import storage
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
@@ -117,7 +126,7 @@ def stamp_downloads(app, exception):
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (cells, found, glossary, light):
+    for module in (buttons, cells, foot, found, glossary, light, reading, sections, storage):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)

@@ -1,5 +1,5 @@
 """The glossary: the first mention of a term on a page shows its definition, and the search
-leads to the place that explains it, which the glossary names by a link.
+(sections.py) leads to the place that explains it, which the glossary names by a link.
 """
 
 import re
@@ -10,8 +10,12 @@ from sphinx import addnodes
 GLOSSARY = "book/glossary"
 SKIP = (nodes.reference, nodes.literal, nodes.table, nodes.citation, nodes.raw, nodes.title)
 QUIET = {"figure-caption", "headline-result", "stored-run"}  # paragraphs without links
-# "One stream of instructions", "a block of memory": words of every day.
-EVERYDAY = re.compile(r"(?:stream|block|grid)s? of (?![^.,;]{0,25}(?:thread|block))", re.I)
+# "One stream of instructions", "a block of memory": words of every day; and other senses.
+EVERYDAY = re.compile(
+    r"(?:stream|block|grid)s? of (?![^.,;]{0,25}(?:thread|block))"
+    r"|ranks? correlation|caches? on disk|(?<=empty )caches|(?<=fills )caches|(?<=On )clusters",
+    re.I,
+)
 
 
 def glossary_terms(app):
@@ -90,42 +94,17 @@ def reread_with_glossary(app, env, added, changed, removed):
 
 
 def explained(app):
-    """Return {name of a chapter: [(term, id)]}: the places that the glossary links to."""
+    """Return {name of a page: [(term, id or None)]}: the places that the glossary links to."""
     places = {}
     for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
         for link in item.findall(addnodes.pending_xref):
-            name = link["reftarget"].removeprefix("../").removesuffix(".ipynb")
+            name = link["reftarget"]
             for term in item.findall(nodes.term):
                 word = next(term.findall(nodes.Text)).astext()
-                places.setdefault(name, []).append((word, link["reftargetid"]))
+                places.setdefault(name, []).append((word, link.get("reftargetid")))
     return places
-
-
-def lead_the_search(app):
-    """Let the search find explanations first, and not the code of drawings, which is folded."""
-    builder, places = app.builder, {}
-    if not hasattr(builder, "index_page") or builder.format != "html":
-        return
-    index_page = builder.index_page
-
-    def lean(pagename, doctree, title):
-        doctree = doctree.deepcopy()
-        for cell in list(doctree.findall(nodes.container)):
-            if "tag_hide-input" in cell["classes"] and "tag_solution" not in cell["classes"]:
-                for code in list(cell.findall(nodes.literal_block)):
-                    if "python" in code.get("language", ""):
-                        code.parent.remove(code)
-        if not places and GLOSSARY in app.env.found_docs:
-            places.update(explained(app))
-        entries = [("single", *place, "main", None) for place in places.get(pagename, [])]
-        if entries:
-            doctree.append(addnodes.index(entries=entries))
-        index_page(pagename, doctree, title)
-
-    builder.index_page = lean
 
 
 def setup(app):
     app.connect("doctree-resolved", link_glossary)
     app.connect("env-get-outdated", reread_with_glossary)
-    app.connect("builder-inited", lead_the_search)

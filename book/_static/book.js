@@ -21,6 +21,59 @@ window.addEventListener("load", () => {
   });
 });
 
+// The contents beside the page mark the section that is read, from where its heading is. The theme's own
+// mark waits for headings to come by and stays behind after a jump; without this id it finds nothing to do.
+(() => {
+  const contents = document.getElementById("pst-page-toc-nav");
+  if (!contents) return;
+  contents.removeAttribute("id");
+  const READ = 130; // px below the top of the window: a heading above is that of the text one reads
+  const links = [...contents.querySelectorAll("a")].filter((link) => link.hash);
+  const sections = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const entries = [...contents.querySelectorAll(".toc-entry")];
+  let marked = null;
+
+  function current() {
+    const tops = sections.map((section) => section?.getBoundingClientRect().top ?? Infinity);
+    const root = document.documentElement;
+    if (root.scrollTop + innerHeight >= root.scrollHeight - 2) {
+      // At the end of the page a heading cannot come further up.
+      const asked = links.findIndex((link) => link.hash === location.hash);
+      if (tops[asked] >= 0 && tops[asked] < innerHeight) return links[asked];
+      return links[tops.findLastIndex((top) => top < innerHeight / 2)];
+    }
+    return links[tops.findLastIndex((top) => top <= READ)];
+  }
+  function mark() {
+    const link = current();
+    if (link === marked) return;
+    marked = link;
+    links.forEach((other) => {
+      other.classList.toggle("active", other === link);
+      if (other === link) other.setAttribute("aria-current", "true");
+      else other.removeAttribute("aria-current");
+    });
+    entries.forEach((entry) => entry.classList.toggle("active", entry.contains(link ?? null)));
+    const box = contents.closest(".bd-sidebar-secondary");
+    if (!link || !box) return;
+    const [seen, place] = [box.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (place.bottom > seen.bottom) box.scrollTop += place.bottom - seen.bottom + 40;
+    if (place.top < seen.top) box.scrollTop -= seen.top - place.top + 40;
+  }
+  let waits = false;
+  const soon = () => {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(() => {
+      waits = false;
+      mark();
+    });
+  };
+  for (const event of ["scroll", "scrollend", "resize", "hashchange", "load"])
+    window.addEventListener(event, soon, { passive: true });
+  soon();
+})();
+
 // A table or a formula wider than the page scrolls in its own box. The keyboard can scroll what it can
 // reach. All sizes are read before anything is changed, so that the page is laid out once.
 function reachWideBoxes() {

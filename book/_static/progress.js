@@ -8,8 +8,9 @@
     try {
       const store = window.localStorage;
       store.setItem(`${KEY}.try`, "1");
+      const kept = store.getItem(`${KEY}.try`) === "1";
       store.removeItem(`${KEY}.try`);
-      return store;
+      return kept ? store : null;
     } catch {
       return null;
     }

@@ -1,8 +1,9 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, the
-                                        cards' pictures and headlines.json there
+                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, one
+                                        for each message in wrong/, the cards' pictures and
+                                        headlines.json there
 """
 
 import json
@@ -23,6 +24,7 @@ from helpers.press import (
     record,
     results,
     tools_page,
+    wrong_page,
     xray_page,
 )
 
@@ -145,7 +147,8 @@ def sources(chapters):
         "# What we found when we measured again",
         "Each chapter goes back to a published article or talk and measures its claims again. "
         "Mistakes are easy to make in timing and parallel code; whoever publishes code and numbers "
-        "makes it possible to find them, and that is how this book could be written.",
+        "makes it possible to find them, and that is how this book could be written. "
+        "[References](../references.md) has their titles and what is known of their authors.",
     ]
     for link, (path, book) in chapters.items():
         found = section(book, "What the original measured")
@@ -333,6 +336,8 @@ def write(folder, notebooks=()):
     for name, page in PAGES.items():
         text = "\n\n".join(page(chapters)) + "\n"
         written.append(_keep(folder / f"{name}.md", text.encode()))
+    for name, text in wrong_page.fragments().items():
+        _keep(folder / "wrong" / f"{name}.md", f"{text}\n".encode())
     found = results.stored([path for path, _ in chapters.values()])
     words = {entry["name"]: labels.sentence(entry) for entry in found}
     _keep(folder / "headlines.json", json.dumps(words, ensure_ascii=False, indent=1).encode())

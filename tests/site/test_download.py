@@ -12,7 +12,6 @@ from helpers.press import site as press
 
 def download(page):
     """Return the notebook that the page's download button gives."""
-    page.locator(".bd-header-article .dropdown-download-buttons").hover()
     button = page.locator("a.btn-download-source-button")
     button.evaluate("a => a.removeAttribute('target')")  # a new tab has a download of its own
     with page.expect_download() as given:

@@ -47,3 +47,38 @@ def test_the_colab_button_is_in_the_header_of_a_published_copy(published, site, 
     page = reader(viewport={"width": 360, "height": 800}).open(PAGES[0])
     colab = page.locator(".bd-header-article .btn-colab-button")
     assert colab.count() == (site == published)
+
+
+LINE = ["Colab", "Download", "Source", "Print"]
+
+
+@pytest.mark.both
+def test_a_chapters_buttons_stand_in_one_line(published, site, reader):
+    """On a phone they are icons with a name; Colab and the source need an address."""
+    page = reader(viewport={"width": 1280, "height": 800}).open(PAGES[0])
+    wanted = LINE if site == published else ["Download", "Print"]
+    for width in WIDTHS.values():
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(STILL)
+        places = [
+            page.locator(".bd-header-article .btn").filter(has_text=name).first.bounding_box()
+            for name in wanted
+        ]
+        middles = [box["y"] + box["height"] / 2 for box in places]
+        assert max(middles) - min(middles) < 3, width
+        lefts = [box["x"] for box in places]
+        assert lefts == sorted(lefts) and lefts[0] > 0
+        assert places[-1]["x"] + places[-1]["width"] <= width
+    assert page.locator(".bd-header-article .dropdown-download-buttons").count() == 0
+    names = page.locator(".bd-header-article .btn").evaluate_all(
+        "all => all.map(b => b.title || b.dataset.bsOriginalTitle || b.ariaLabel)"
+    )
+    assert all(names[: len(wanted)])
+
+
+@pytest.mark.both
+def test_the_source_is_the_chapters_file(published, site, reader):
+    link = reader().open(PAGES[0]).locator(".bd-header-article a.btn-source-file-button")
+    assert link.count() == (site == published)
+    if site == published:
+        assert link.get_attribute("href").endswith(f"/blob/main/{CHAPTERS[0]}.ipynb")

@@ -1,0 +1,6 @@
+"""A machine without the NVIDIA driver."""
+
+import ctypes
+
+# %% wrong
+ctypes.CDLL("libcuda.so.1")

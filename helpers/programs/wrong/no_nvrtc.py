@@ -1,0 +1,6 @@
+"""CuPy without the compiler of kernels."""
+
+import cupy as cp
+
+# %% wrong
+cp.cuda.nvrtc.getVersion()
