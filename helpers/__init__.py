@@ -20,6 +20,7 @@ from helpers.drawn import microscope, seismograms  # noqa: E402
 from helpers.fetch import mnist  # noqa: E402
 from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
+from helpers.rounds import in_rounds, spread, time_in_graph, verdict  # noqa: E402
 from helpers.timeline import timeline  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import can_xray, xray  # noqa: E402
@@ -40,6 +41,7 @@ __all__ = [
     "format_rate",
     "format_seconds",
     "headline",
+    "in_rounds",
     "judge",
     "launch",
     "logical_devices",
@@ -54,8 +56,11 @@ __all__ = [
     "recording",
     "seismograms",
     "show",
+    "spread",
     "table",
+    "time_in_graph",
     "timeline",
+    "verdict",
     "xray",
 ]
 
