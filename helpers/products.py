@@ -103,6 +103,25 @@ class Product:
         requests = seen.whole("requests") + seen.whole("requests", shared=True)
         return passes / fmas, requests / fmas
 
+    def bounds(self, n, rate=None, each=1):
+        """Return {what may bind: seconds at least} for n × n matrices, as chapter 38 has it.
+
+        `rate` are the warp-FMAs that a multiprocessor makes in a cycle (default: its FMA units'),
+        `each` those that one instruction makes. The issue slots of copies and of reads are counted,
+        those of addresses and loops are not.
+        """
+        attributes = cp.cuda.Device().attributes
+        clock = attributes["ClockRate"] * 1e3 or 1e9  # Hz; the stand-in has none
+        cycle = n**3 / 32 / (attributes["MultiProcessorCount"] * clock)
+        capability = int(cp.cuda.Device().compute_capability)
+        fmas = 2 if capability in (60, 70, 72, 75, 80) else 4
+        passes, requests = self.counts()
+        return {
+            "arithmetic": cycle / (rate or fmas),
+            "issue": cycle * (1 / each + requests) / 4,
+            "passes": cycle * passes,
+        }
+
 
 def draw(M, K, N, dtype=np.float32, seed=38):
     """Return two CuPy matrices of normal numbers, (M, K) and (K, N)."""
@@ -133,7 +152,9 @@ def agrees(product, limit=1e-6, shapes=SHAPES):
 
 
 class Ladder:
-    """Products of n × n matrices of one dtype, each checked and then timed by turns with cuBLAS.
+    """Products of one size and dtype, each checked and then timed by turns with cuBLAS.
+
+    The matrices are n × n, or n × K and K × n.
 
     seconds   {name: median}, of the products
     ratios    {name: quartiles of cuBLAS's time over its own, round by round}
@@ -141,14 +162,14 @@ class Ladder:
     bounds    {name: {what may bind: seconds at least}}
     """
 
-    def __init__(self, n, dtype=np.float32):
+    def __init__(self, n, dtype=np.float32, K=None):
         self.n, self.dtype = n, np.dtype(dtype)
-        self.A, self.B = draw(n, n, n, dtype)
+        self.A, self.B = draw(n, K or n, n, dtype)
         if self.dtype == np.float64:
             # As the numbers of a real problem: those drawn may end in zero bits.
             self.A, self.B = self.A * np.pi, self.B * np.pi
         self.exact = self.A.astype(np.float64) @ self.B.astype(np.float64)
-        self.C, self.theirs = cp.empty_like(self.A), cp.empty_like(self.A)
+        self.C, self.theirs = (cp.empty((n, n), dtype) for _ in range(2))
         self.seconds, self.ratios, self.errors, self.bounds = {}, {}, {}, {}
 
     def error(self, C):
@@ -163,10 +184,10 @@ class Ladder:
     def climb(self, name, product, bounds=None, *, limit=None, least=10):
         """Check `product` at this size, then time it; ValueError where it is wrong.
 
-        The limit of the relative error is 2e-6 in float32 and 1e-13 in float64, if none is given;
+        The limit of the relative error is 3e-6 in float32 and 1e-13 in float64, if none is given;
         `bounds` are {what may bind: seconds}; `least` rounds are timed.
         """
-        limit = limit or (1e-13 if self.dtype == np.float64 else 2e-6)
+        limit = limit or (1e-13 if self.dtype == np.float64 else 3e-6)
         self.C.fill(np.nan)
         error = self.error(product(self.A, self.B, self.C))
         if not error < limit:

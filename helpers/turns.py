@@ -56,3 +56,27 @@ def spread(quartiles, digits=3):
     """Write three quartiles as "median (lower to upper)"."""
     low, middle, high = quartiles
     return f"{middle:#.{digits}g} ({low:#.{digits}g} to {high:#.{digits}g})"
+
+
+def alone(job, seconds=2.0, queued=0.05):
+    """Return the seconds of a `job()` that runs alone for `seconds`, from its last quarter.
+
+    So long a run lowers the clock as far as the device's power asks for. No more than about
+    `queued` seconds of work, and at most a hundred jobs, wait in the queue. Without a GPU it runs
+    once.
+    """
+    import cupy
+
+    each = float(np.median(by_turns([job])))
+    small = device.small_sizes() or not device.on_gpu
+    calls = 1 if small else int(seconds / each) + 1
+    room, events = min(100, 1 + int(queued / each)), []
+    for k in range(calls + 1):
+        if k:
+            job()
+        events.append(cupy.cuda.Event())
+        events[-1].record()
+        events[max(0, k - room)].synchronize()
+    events[-1].synchronize()
+    first = 3 * calls // 4
+    return cupy.cuda.get_elapsed_time(events[first], events[-1]) / 1e3 / (calls - first)
