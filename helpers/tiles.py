@@ -72,14 +72,12 @@ struct Tiles {
 };
 """
 QUADS = r"""
-// Rows 0 ... 3 and 16 further down, columns 0 ... 3 and 32 further right, from row, col on.
+// Rows 0 ... 3 and 16 further down, columns 0 ... 3 and 32 further right, from row0, col0 on. One
+// by one: stores of a float4 would tie the sums to four registers in a row.
 __device__ void store_quads(float (&sum)[TM][TN], float* C, int row0, int col0, int M, int N) {
-    constexpr int WIDE = SINGLES ? 1 : VEC;
-    UNROLLED(i, TM) UNROLLED(j, TN / WIDE) {
-        int row = row0 + i % 4 + i / 4 * 16, col = col0 + j * WIDE % 4 + j * WIDE / 4 * 32;
-        if (EDGES && (row >= M || col >= N)) continue;
-        if (WIDE == 4) *(float4*)&C[row * N + col] = *(float4*)&sum[i][j * WIDE];
-        else C[row * N + col] = sum[i][j];
+    UNROLLED(i, TM) UNROLLED(j, TN) {
+        int row = row0 + i % 4 + i / 4 * 16, col = col0 + j % 4 + j / 4 * 32;
+        if (!EDGES || (row < M && col < N)) C[row * N + col] = sum[i][j];
     }
 }
 """
