@@ -1,5 +1,6 @@
 """Matrix products by kernels of the reader's own: launched, judged, and timed beside cuBLAS."""
 
+import copy
 import functools
 
 import cupy as cp
@@ -85,22 +86,27 @@ class Product:
         return kernel, (-(-N // bn), -(-M // bm)), self.block, (A, B, C, *sizes, *more)
 
     def xray(self, M=128, N=128, K=64):
-        """X-ray the kernel on matrices of this size, as the launch is."""
+        """X-ray the kernel on matrices of this size, with asynchronous copies if it has any."""
         A, B = cp.ones((M, K), self.dtype), cp.ones((K, N), self.dtype)
         A, B, *more = self.prepare(A, B) if self.prepare else (A, B)
         C, shared = cp.empty((M, N), self.dtype), self.constants.get("SHARED", 0)
-        return xray(*self.as_launched(A, B, *more, C=C), shared_mem=shared)
+        looked_at = copy.copy(self)
+        looked_at.constants = self.constants | {"ASYNC": 1}
+        looked_at.kernel = looked_at._compiled
+        return xray(*looked_at.as_launched(A, B, *more, C=C), shared_mem=shared)
 
     def counts(self, M=128, N=128, K=64):
         """Return (passes, requests) for one warp-FMA, as written: of L1 and of shared memory.
 
-        A warp-FMA is what 32 of the M N K multiplications are. NaN where there is no g++.
+        A warp-FMA is 32 of the M N K multiplications. An asynchronous copy is one request, and its
+        passes are those of shared memory. NaN where there is no g++.
         """
         if not can_xray():
             return np.nan, np.nan
         seen, fmas = self.xray(M, N, K), M * N * K / 32
         passes = seen.whole("passes", kind="load") + seen.whole("passes", shared=True)
         requests = seen.whole("requests") + seen.whole("requests", shared=True)
+        requests -= seen.whole("requests", kind="copy", shared=True)  # its other end
         return passes / fmas, requests / fmas
 
     def bounds(self, n, rate=None, each=1):
