@@ -39,9 +39,9 @@ def test_solutions_pass_and_stubs_do_not(chapter, number):
 ROWS = "int row = blockIdx.y * 32 + threadIdx.y;"
 COLS = "int col = blockIdx.x * 32 + threadIdx.x;"
 FIRST_WARP_ONLY = (
-    "int first = threadIdx.y == 0;\n"
-    "int row = blockIdx.y * 32 + (first ? 0 : threadIdx.x);\n"
-    "int col = blockIdx.x * 32 + (first ? threadIdx.x : threadIdx.y);"
+    "int other = (threadIdx.y - 1) * 32 + threadIdx.x;\n"
+    "int row = blockIdx.y * 32 + (threadIdx.y ? 1 + other % 31 : 0);\n"
+    "int col = blockIdx.x * 32 + (threadIdx.y ? other / 31 : threadIdx.x);"
 )
 NO_TILE = (
     ("    __shared__ double As[16][16], Bs[16][17];\n", ""),
@@ -93,7 +93,7 @@ WRONG = {
     "1: no bounds": (1, [("if (row >= M || col >= N) return;", "")], "not right|outside|wrong"),
     "1: A's row for B": (1, [("B[k * N + col]", "B[col * N + k]")], "not right|wrong"),
     "2: no tile": (2, NO_TILE, "as often as tiles need"),
-    "2: scattered": (2, SCATTERED, "scattered"),
+    "2: scattered": (2, SCATTERED, "in pieces"),
     "2: no first barrier": (2, [(BARRIER + "        for", "        for")], "wrong"),
     "2: no second barrier": (2, [("Bs[x][k];\n" + BARRIER, "Bs[x][k];\n")], "wrong"),
     "2: no zeros": (2, [("from < N && k0 + x < K ? B[from * K + k0 + x] : 0",
@@ -103,7 +103,7 @@ WRONG = {
     "2: B as it is": (2, [("Bs[x][k]", "Bs[k][x]")], "wrong"),
     "2: last tile left out": (2, [("k0 < K; k0 += 16", "k0 + 16 <= K; k0 += 16")], "wrong"),
     "2: stores outside": (2, [("if (row < M && col < N) C[", "if (row < M) C[")], "wrong"),
-    "2: 16 bits": (2, [("int row = ", "signed char row = ")], "wrong"),
+    "2: 16 bits": (2, [("int row = ", "short row = ")], "wrong"),
     "3: always 1": (3, [("pad = 0", "pad = 1")], "wrong"),
     "3: one less": (3, [("return pad", "return pad - 1")], "wrong"),
     "4: side alone": (4, [("side, gap = 4, 64", "side, gap = 4, 4")], "not right"),
@@ -122,7 +122,7 @@ ANSWERS = {
     "2: a transposed copy": (2, COPY_BT),
     "2: one thread": (2, ONE_THREAD),
     "2: NumPy": (2, NUMPY_BT),
-    "3: a table": (3, "def smallest_pad(width):\n    return {32: 1, 33: 0, 64: 1, 8: 1, 7: 0}[width]"),
+    "3: a table": (3, "def smallest_pad(width):\n    return {32: 1, 33: 0, 64: 1}[width]"),
     "3: a text": (3, "def smallest_pad(width):\n    return '1'"),
     "4: one number": (4, "side, gap = 4, None"),
     "5: a bare pair": (5, "def best_tile(threads, blocks):\n    return 12, 12"),
