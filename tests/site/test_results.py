@@ -27,7 +27,7 @@ def test_an_id_is_a_tooltip_and_not_the_name(reader):
     page = reader().open(PAGE)
     first = page.locator("table.results tbody tr td span[title]").first
     assert first.get_attribute("title") == "matmul.naive_f64_vs_cublas"
-    assert first.inner_text() == "naive kernel, float64"
+    assert first.inner_text() == "a thread for each element, float64"
 
 
 def test_on_a_phone_a_row_is_a_card_that_names_its_columns(reader):
