@@ -30,7 +30,7 @@ ELSEWHERE = {"matmul_counters": notebook.BOOK / "helpers" / "data" / "matmul_cou
 WAITS = {
     "messages": "the programs that go wrong have not run on a GPU yet",
     "page_weights": "a page was added and chapters were recut after the pages were weighed",
-    "xray": "racecheck has not run on the kernels of the recut chapter 10 yet",
+    "xray": "racecheck has not run on the newest kernels yet",
 }
 FIELDS = ("made by", "on", "date", "commit", "about")  # of a receipt
 

@@ -146,7 +146,7 @@ def test_no_formula_is_left_as_text(site, chapter):
 def test_a_figure_is_enlarged_by_a_tap_and_put_back_by_another(reader):
     options = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
     visit = reader(**options).open(f"{CHAPTERS[0]}.html")
-    figure = visit.locator(".cell_output img").first
+    figure = visit.locator(".cell_output img:visible").first
     figure.scroll_into_view_if_needed()
     before = figure.bounding_box()["width"]
     figure.tap()
