@@ -12,7 +12,7 @@ from helpers.turns import against_last, by_turns, spread
 from helpers.xray import can_xray, xray
 
 # (M, K, N): smaller than any tile, odd, whole tiles, and K beyond every ring of tiles in flight.
-SHAPES = (1, 1, 1), (67, 43, 135), (128, 32, 128), (130, 36, 20), (70, 205, 66)
+SHAPES = (1, 1, 1), (67, 43, 135), (64, 32, 128), (128, 32, 128), (130, 36, 20), (70, 205, 66)
 MOST = 2**31 - 2**24  # the kernels count in int, and a tile may reach over the edge
 
 
