@@ -52,7 +52,7 @@ WRONG = {
     "2: a ring late": (2, [("STAGES * BK + 1", "2 * STAGES * BK + 1")], "already"),
     "2: still the colleague's": (2, [(FREE, '"STAGES - 1"')], "not right"),
     "2: the stage in use": (2, [(FREE, '"stage"')], "wrong"),
-    "2: the next": (2, [(FREE, '"stage + 1 < STAGES ? stage + 1 : 0"')], "not right"),
+    "2: the next": (2, [(FREE, '"stage + 1 < STAGES ? stage + 1 : 0"')], "wrong"),
     "2: beyond": (2, [(FREE, '"stage - 1"')], "wrong"),
     "3: none": (3, [("4, 4", "0, 0")], "wrong"),
     "3: A alone": (3, [("4, 4", "4, 0")], "wrong"),
@@ -109,6 +109,15 @@ def test_the_colleagues_copy_is_a_race_as_well(chapter):
     wrong = names["outer"](names["ahead_source"], 4, 2, FREE="STAGES - 1")
     assert wrong.xray(K=4 * names["BK"]).races
     assert not names["ahead"].xray(K=4 * names["BK"]).races
+
+
+def test_a_missing_wait_is_told_on_the_stand_in(chapter):
+    names = chapter.names
+    waits = "STAGES == 1 ? 0 : STAGES - 2"
+    assert waits in names["ahead_source"]
+    source = names["ahead_source"].replace(waits, "STAGES == 1 ? 0 : STAGES - 1")
+    with pytest.raises(Exception, match="has not waited"):
+        names["agrees"](names["outer"](source, 4, 2))
 
 
 @needs_xray

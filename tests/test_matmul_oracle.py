@@ -3,8 +3,6 @@
 What tensor cores do to a long sum was measured on an H200; the stand-in must show the same.
 """
 
-import copy
-
 import numpy as np
 import nvrtc
 import pytest
@@ -79,13 +77,13 @@ def test_every_rung_at_every_shape(name, shapes):
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_the_judge_meets_every_form_of_a_kernel(name, monkeypatch):
     """Tiles that are full or not, rows of whole 16 bytes or not: each is compiled for itself."""
-    forms, product = set(), copy.copy(PRODUCTS[name])
+    forms, product = set(), PRODUCTS[name]
 
-    def compiled(edges, vec):
+    def compiled(self, edges, vec):
         forms.add((edges, vec))
         return lambda *launch, **options: None
 
-    monkeypatch.setattr(product, "kernel", compiled)
+    monkeypatch.setattr(Product, "_compiled", compiled)
     assert not agrees(product)  # nothing has been computed
     wide = 16 // product.dtype.itemsize
     if product.constants["BM"] < 128:
@@ -263,12 +261,7 @@ def test_asynchronous_copies_give_the_same(name):
     """The stand-in takes the older way of its own accord; here it carries out cp.async."""
     A, B = draw(name, 130, 37, 131)
     product = PRODUCTS[name]
-    by_copies = Product(
-        product.source,
-        dtype=product.dtype,
-        prepare=product.prepare,
-        **product.constants | {"ASYNC": 1},
-    )
+    by_copies = product.asynchronous()
     for columns in (131, 128):
         x, y = cp.asarray(A[:, :36]), cp.asarray(B[:36, :columns])
         C = by_copies(x, y).get()
