@@ -77,13 +77,15 @@ def test_every_rung_at_every_shape(name, shapes):
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_the_judge_meets_every_form_of_a_kernel(name, monkeypatch):
     """Tiles that are full or not, rows of whole 16 bytes or not: each is compiled for itself."""
-    forms, product = set(), PRODUCTS[name]
+    forms, known = set(), PRODUCTS[name]
 
     def compiled(self, edges, vec):
         forms.add((edges, vec))
         return lambda *launch, **options: None
 
     monkeypatch.setattr(Product, "_compiled", compiled)
+    given = {"block": known.block, "dtype": known.dtype, "prepare": known.prepare}
+    product = Product(known.source, **given, **known.constants)
     assert not agrees(product)  # nothing has been computed
     wide = 16 // product.dtype.itemsize
     if product.constants["BM"] < 128:
