@@ -21,6 +21,7 @@ from helpers.drawn import microscope, seismograms  # noqa: E402
 from helpers.fetch import mnist  # noqa: E402
 from helpers.launcher import launch  # noqa: E402
 from helpers.report import headline, receipt  # noqa: E402
+from helpers.rounds import in_rounds, spread, time_in_graph, verdict  # noqa: E402
 from helpers.timeline import timeline  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import can_xray, xray  # noqa: E402
@@ -41,6 +42,7 @@ __all__ = [
     "format_rate",
     "format_seconds",
     "headline",
+    "in_rounds",
     "judge",
     "launch",
     "logical_devices",
@@ -55,8 +57,11 @@ __all__ = [
     "recording",
     "seismograms",
     "show",
+    "spread",
     "table",
+    "time_in_graph",
     "timeline",
+    "verdict",
     "xray",
 ]
 

@@ -5,12 +5,17 @@ import pytest
 
 import helpers  # noqa: F401  (serves cupy where there is none)
 from helpers.press import export
+from helpers.programs import oja_cluster
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
 )
 HOPPER = ("-arch=sm_90",)
-cluster_source = export.load("oja_on_chip").cluster_source
+chapter = export.load("oja_on_chip")
+
+
+def cluster_source(n):
+    return oja_cluster.source(n, chapter.send_code + chapter.sums_code)
 
 
 def test_the_cluster_kernel_compiles():

@@ -159,7 +159,7 @@ def results():
     chapters = {
         "10_a": {"racecheck": quiet},
         "20_b": {"x-ray": {"done": False, "races": [], "kernels": None}},
-        "45_oja_fast": {"x-ray": racing, "racecheck": quiet},
+        "35_indexing": {"x-ray": racing, "racecheck": quiet},
         "47_oja_on_chip": {"racecheck": quiet | {"reports": ["Error: Race reported"]}},
     }
     return {"receipt": made, "cases": found, "chapters": chapters}
@@ -216,7 +216,7 @@ def test_the_page_takes_its_table_from_what_is_stored(kept):
     assert "The largest difference is 25.0% of the larger number: product by tiles" in text
     assert "Of 2 races planted there the x-ray finds 2 and racecheck 1." in text
     assert "They differ on: sum without the second barrier." in text
-    assert "1 chapters with 7 kernels. It reports chapter 45 (it times its persistent" in text
+    assert "1 chapters with 7 kernels. It reports chapter 35 (it x-rays a blur" in text
     assert "Not to the end, and so not counted: 20." in text
     assert "To the end through racecheck went 3 chapters. It reports chapter 47 (its" in text
     assert "L1" not in text

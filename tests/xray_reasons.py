@@ -18,5 +18,5 @@ POLLED = {
 RACING = {
     "35_indexing": "it x-rays a blur in place, to show the race",
     "36_work_together": "it x-rays a sum without barriers, to show the race, and leaves it to mend",
-    "45_oja_fast": "it times its persistent kernel without the grid's barrier, and x-rays it so",
+    "47_oja_on_chip": "it x-rays a persistent kernel whose barrier of the grid is forgotten",
 }
