@@ -301,7 +301,6 @@ def test_the_status_page_tells_what_ran(path, tmp_path, monkeypatch):
 
 def test_the_status_page_has_the_evidence(path, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "FOLDER", tmp_path / "evidence")
-    monkeypatch.setattr(evidence, "ELSEWHERE", {})
     made = evidence.receipt("python a.py", {"gpu": "G", "ncu": "1.2"}, ["_toc.yml"])
     evidence.store("one", {}, made)
     evidence.store("two", {}, made | {"about": {"_*.yml": "another"}})

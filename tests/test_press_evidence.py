@@ -132,7 +132,6 @@ def test_a_subject_that_says_nothing_is_refused(root, subject):
 def folder(tmp_path, monkeypatch):
     """An empty folder of evidence."""
     monkeypatch.setattr(evidence, "FOLDER", tmp_path / "evidence")
-    monkeypatch.setattr(evidence, "ELSEWHERE", {})
     return tmp_path / "evidence"
 
 

@@ -24,10 +24,9 @@ from helpers.press.fingerprint import files, fingerprint
 from helpers.standin.engine import compiler
 
 FOLDER = notebook.BOOK / "book" / "evidence"
-# Chapter 15 shows these counters wherever it runs, and on Colab there is no book/ beside `helpers`.
-ELSEWHERE = {"matmul_counters": notebook.BOOK / "helpers" / "data" / "matmul_counters.json"}
 # Evidence that is known to be stale and cannot be had anew yet, with the reason.
 WAITS = {
+    "matmul_counters": "the matrix products were recut, and counting needs a GPU with ncu",
     "page_weights": "a page was added and chapters were recut after the pages were weighed",
     "xray": "racecheck has not run on the newest kernels yet",
 }
@@ -36,12 +35,12 @@ FIELDS = ("made by", "on", "date", "commit", "about")  # of a receipt
 
 def names():
     """Return the names of all evidence, sorted."""
-    return sorted({path.stem for path in FOLDER.glob("*.json")} | set(ELSEWHERE))
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def path(name):
     """Return the path of the evidence called `name`, whether it is there or not."""
-    return ELSEWHERE.get(name, FOLDER / f"{name}.json")
+    return FOLDER / f"{name}.json"
 
 
 def load(name):

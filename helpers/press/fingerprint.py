@@ -1,7 +1,7 @@
 """What a file says, as a hash: another comment, blank line or docstring leaves it as it is.
 
 A subject is a path from the repository's root, or a pattern with asterisks for several files. Of a
-notebook it is one part: `notebooks/15_matmul_fast.ipynb#export`, its cells tagged `export`, or
+notebook it is one part: `notebooks/50_cnn_mnist.ipynb#export`, its cells tagged `export`, or
 `…#kernels`, the CUDA C in its code cells.
 """
 

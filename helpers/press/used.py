@@ -1,9 +1,10 @@
 """What code a chapter runs, as hashes that its receipt holds: its cells, and the book's modules.
 
-Counted are those modules that can change an output: the clock, rounds, the timeline, the
-crossover, the ceilings, the chapters' exported code and the programs that chapters start. They are
-found by reading, not by running: what the cells import or name (a program is given to
-`helpers.launch` by its name, in a string), and what those modules import or name in their turn.
+Counted are those modules that can change an output: the clock, rounds, turns, the timeline, the
+crossover, the ceilings, the matrix products with their parts, the chapters' exported code and the
+programs that chapters start. They are found by reading, not by running: what the cells import or
+name (a program is given to `helpers.launch` by its name, in a string), and what those modules
+import or name in their turn.
 
 All else in helpers is held by tests instead. Checks, display, report and launcher show what was
 computed; device and data answer the same on every run (the data by their SHA-256); and what an
@@ -20,7 +21,8 @@ import sys
 from helpers.press import notebook
 
 COUNTED = re.compile(
-    r"helpers/(?:(?:timing|timeline|rounds|crossover|xray/ceilings)\.py|(?:chapters|programs)/(?!__init__).+\.py)"
+    r"helpers/(?:(?:timing|timeline|rounds|turns|crossover|products|prepared|tiles|xray/ceilings)\.py"
+    r"|(?:chapters|programs)/(?!__init__).+\.py)"
 )
 NAMED = re.compile(r"\bhelpers(?:\.\w+)+")
 SKIPPED = ("kind", "type_comment", "type_ignores")  # fields of the tree that change nothing
