@@ -181,7 +181,8 @@ def shaped(text):
 
     A letter is a size, the same letter the same size, a comma separates arrays: "mn,n" is a matrix
     and a vector that it can be multiplied with. All sizes are odd and below 60, but in every case
-    after the first one of them, by turns, is above 1,024 (above 128 if an array has it twice).
+    after the first one of them, by turns, is above 1,024, and larger from case to case, for a grid
+    that is written as a number (above 128 if an array has it twice).
     """
     shapes = [word.strip() for word in text.split(",")]
     letters = sorted(set("".join(shapes)))
@@ -195,7 +196,10 @@ def shaped(text):
         if (now := next(turn)) >= 0:
             large = letters[now % len(letters)]
             twice = any(shape.count(large) > 1 for shape in shapes)
-            sizes[large] = rng.choice(np.arange(129, 200, 2) if twice else np.arange(1025, 1200, 2))
+            if twice:
+                sizes[large] = rng.choice(np.arange(129, 200, 2))
+            else:
+                sizes[large] = (2 * now + 1) * rng.choice(np.arange(1025, 1200, 2))
         return tuple(rng.standard_normal([sizes[letter] for letter in shape]) for shape in shapes)
 
     return make_case

@@ -122,7 +122,7 @@ BODY = "if (i >= n) return;\n    y[i] = x[n - 1 - i];"
 BACKWARDS = {
     "one thread does all": (
         [(BODY, "if (i == 0) for (int k = 0; k < n; k++) y[k] = x[n - 1 - k];")],
-        "one thread|race",
+        "one works|race",
     ),
     "every thread does all": (
         [(BODY, "for (int k = 0; k < n; k++) y[k] = x[n - 1 - k];")],
@@ -157,6 +157,19 @@ def backwards(x):
     return y
 """
     assert "correct" in said(chapter, 1, answer)
+
+
+@needs_xray
+@pytest.mark.parametrize(
+    "launch, says", [("(n,), (1,)", "one works"), ("(10,), (128,)", "never written|expected")]
+)
+def test_grids_of_lone_threads_or_written_as_a_number_are_refused(chapter, launch, says):
+    lines = f"n, y = len(x), cp.empty_like(x)\n    backwards_kernel({launch}, (x, y, np.int32(n)))"
+    refused(said(chapter, 1, f"def backwards(x):\n    {lines}\n    return y\n"), says)
+    sizes = "m, n = a.shape\n    y = cp.empty(m)"
+    launch = f"matvec({launch.replace('n', 'm')}, (a, x, y, np.int32(m), np.int32(n)))"
+    lines = f"{sizes}\n    {launch}\n    return y"
+    refused(said(chapter, 5, f"def matrix_times_vector(a, x):\n    {lines}\n"), says)
 
 
 TRANSPOSED = {

@@ -183,6 +183,16 @@ def right_clock(xp, image, n, wait=wait_for_gpu, now=time.perf_counter):
 LOOP = "for _ in range(n): transform(xp, image)"
 WARM = "transform(xp, image)"
 CLOCKS = {
+    "a third of a pass": (
+        [WARM, "wait()", "s = now()", "for _ in range(n): xp.fft.ifft(image)", "wait()"]
+        + ["return now() - s"],
+        "three steps",
+    ),
+    "five, whatever n": (
+        [WARM, "wait()", "s = now()", LOOP.replace("range(n)", "range(5)"), "wait()"]
+        + ["return now() - s"],
+        "not 3",
+    ),
     "the post's": (["s = now()", LOOP, "return now() - s"], "warm up"),
     "waits at the end only": (["s = now()", LOOP, "wait()", "return now() - s"], "warm up"),
     "no wait before": ([WARM, "s = now()", LOOP, "wait()", "return now() - s"], "in the queue"),
