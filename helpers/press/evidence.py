@@ -28,7 +28,6 @@ FOLDER = notebook.BOOK / "book" / "evidence"
 ELSEWHERE = {"matmul_counters": notebook.BOOK / "helpers" / "data" / "matmul_counters.json"}
 # Evidence that is known to be stale and cannot be had anew yet, with the reason.
 WAITS = {
-    "page_weights": "a page was added and chapters were recut after the pages were weighed",
     "xray": "racecheck has not run on the newest kernels yet",
 }
 FIELDS = ("made by", "on", "date", "commit", "about")  # of a receipt
