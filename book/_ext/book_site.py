@@ -55,7 +55,7 @@ def use_address(app, config):
 
 
 def adjust_buttons(app, pagename, templatename, context, doctree):
-    """Take the edit button from notebooks, where it would open raw JSON, and from generated pages."""
+    """Take the edit button from generated pages, and from notebooks, whose raw JSON it opens."""
     if "/generated/" in pagename or pagename.startswith("notebooks/"):
         for group in context["header_buttons"]:
             inner = group.get("buttons", [])

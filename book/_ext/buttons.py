@@ -1,5 +1,5 @@
-"""The buttons above a chapter, in one line and none in a menu: where it runs (elsewhere.py), download,
-source, print.
+"""The buttons above a chapter, in one line and none in a menu: where it runs (elsewhere.py),
+download, source, print.
 
 The source needs the repository's address, too; where it is not known there are two.
 """

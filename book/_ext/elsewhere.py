@@ -1,7 +1,7 @@
-"""Where a chapter runs with one click: on Colab with a GPU, on Binder and in a codespace without one.
+"""Where a chapter runs with one click: on Colab with a GPU, on Binder or in a codespace without.
 
-All three need the repository's address; where it is not known there is none of them. Binder installs
-what binder/ says, a codespace what .devcontainer/ says.
+All three need the repository's address; where it is not known there is none of them. Binder
+installs what binder/ says, a codespace what .devcontainer/ says.
 """
 
 from urllib.parse import quote, urlsplit
