@@ -221,7 +221,7 @@ def test_pages(path, tmp_path, monkeypatch):
     written = {file.name: file.read_text() for file in pages.write(folder, [path])}
     link = "../../notebooks/99_sample.ipynb"
     assert f"## [A sample]({link})" in written["measured.md"]
-    row = '| <span title="sample.one">sample.one</span> |  | – | NumPy |'
+    row = '| <span title="sample.one">sample.one</span> | NumPy |  | – | – |'
     assert row in written["measured.md"]
     assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
@@ -230,8 +230,8 @@ def test_pages(path, tmp_path, monkeypatch):
     assert "```text\n12 times, measured\n```\n\n*A figure in words.*" in written["sources.md"]
     assert "hidden" not in written["sources.md"]
     assert f"| [A sample]({link}) | stale" in written["status.md"]
-    row = "| NVIDIA Test GPU, driver 1.2 | CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12 |"
-    assert f"{row} 2026-11-21, 1.5 s | 0 errors | – |" in written["status.md"]
+    row = "GPU NVIDIA Test GPU, driver 1.2, CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12"
+    assert f"| 2026-11-21, 1.5 s | 0 errors | – | {row} |" in written["status.md"]
     for name in ("measured.md", "sources.md", "status.md"):
         assert written[name].startswith("# ") and written[name].endswith("\n")
     fragment = written["coverage.md"]

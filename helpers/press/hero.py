@@ -32,7 +32,7 @@ def rungs(entries):
     found = {entry["name"]: entry["value"] for entry in entries}
     loop, fast = found["oja.source_step_us_2000"], found["oja.fast_step_us_2000"]
     steps = [
-        ("NumPy on the CPU", found["oja.gpu_vs_numpy_2000"] * loop, 40),
+        ("the source's loop in NumPy", found["oja.gpu_vs_numpy_2000"] * loop, 40),
         ("a CuPy kernel a step", loop, 40),
         ("one pass, in a CUDA graph", found["oja.graph_step_us_2000"], 45),
         ("one launch, the matrix on the chip", fast, 47),
