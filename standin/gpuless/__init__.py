@@ -1,12 +1,15 @@
 """A stand-in for CuPy on machines that have no usable NVIDIA GPU.
 
 ``install()`` decides, once, who answers to ``import cupy``: the real CuPy, or the packages in the
-folder ``packages/`` beside this file, which run on the CPU. The environment variable
+folder ``packages/`` beside this file, which run on the CPU. ``pytest --gpuless`` and
+``python -m gpuless script.py`` do so before anything else. The environment variable
 ``CUPY_STANDIN`` overrides the choice:
 
 ``auto``    (the default) the real CuPy where it is installed and a GPU answers, else the stand-in
 ``always``  the stand-in, even where there is a GPU
 ``never``   never the stand-in; without a GPU CuPy's own error appears
+
+``COVERED`` and ``NOT_COVERED`` say what there is of CuPy.
 """
 
 from __future__ import annotations
@@ -14,44 +17,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib
 import os
 import sys
 import tomllib
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-from gpuless import engine
-from gpuless.engine import coverage
-
+__version__ = "0.1.0"
 PACKAGES = Path(__file__).with_name("packages")
 NAMES = ("cupy", "cupyx", "cupy_backends")
-
-COVERED = {
-    "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, CuPy's "
-    "dtypes, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
-    "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, "
-    "linalg, fft, random (its own streams of numbers), of testing the four assertions for arrays",
-    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
-    "compiled as C++ and run block by block",
-    "Inside kernels": coverage.in_kernels(),
-    "Device": "logical devices, streams, events, graph capture, memory pools, "
-    "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add, "
-    "pinned memory, DLPack (as memory of the CPU)",
-    "SciPy's": "cupyx.scipy.fft, linalg, ndimage, signal, spatial.distance, special and stats, by "
-    "SciPy itself",
-}
-NOT_COVERED = {
-    "Speed": "nothing that is timed here says anything about a GPU",
-    "Data races": "threads run one after another, so a race, or a forgotten wait for a copy, may "
-    "give the right answer; gpuless.xray finds races",
-    "Asynchrony": "a launch returns when the work is done; of all work only copies between pinned "
-    "memory and an array on a stream are late",
-    "Libraries": "cupyx.scipy.sparse, .interpolate and .fftpack, cupyx.jit, textures",
-    "Inside kernels": coverage.not_in_kernels(),
-    "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "vectorize, poly1d, cupy.polynomial, the rest of cupy.testing",
-    "Interchange": "of DLPack what does not lie on the device, and capsules; Stream.from_external",
-}
+LENIENT = "CUPY_STANDIN_LENIENT"
 
 
 class ModuleNotCovered(NotImplementedError, ModuleNotFoundError):
@@ -127,20 +103,33 @@ def is_active() -> bool:
 
 def another_order() -> contextlib.AbstractContextManager:
     """Inside a ``with`` block the stand-in runs blocks and threads backwards; a GPU does not."""
-    return engine.backwards() if is_active() else contextlib.nullcontext()
+    return _engine().backwards() if is_active() else contextlib.nullcontext()
 
 
 def time_limit(seconds: float) -> contextlib.AbstractContextManager:
     """Inside a ``with`` block the stand-in ends a kernel after so many seconds, with an error."""
-    return engine.time_limit(seconds) if is_active() else contextlib.nullcontext()
+    return _engine().time_limit(seconds) if is_active() else contextlib.nullcontext()
 
 
-def install() -> bool:
+def is_lenient() -> bool:
+    """Whether arguments of kernels that CuPy takes without a word, and that mean something on a
+    GPU, are taken here as well: an array of another dtype, a wider integer, one argument too many.
+    """
+    return os.environ.get(LENIENT, "0") not in ("", "0")
+
+
+def install(*, lenient: bool | None = None) -> bool:
     """Choose between CuPy and the stand-in; returns ``is_active()``. Calling it again is harmless.
 
+    Args:
+        lenient: see ``is_lenient``; None leaves it to the environment's ``CUPY_STANDIN_LENIENT``,
+            which is set here, so that processes that are started from here do the same.
+
     Raises ValueError for an unknown ``CUPY_STANDIN``, and RuntimeError when the stand-in is needed
-    but another ``cupy`` has been imported already.
+    but another ``cupy`` has been imported already, or it does not run on such a machine.
     """
+    if lenient is not None:
+        os.environ[LENIENT] = str(int(lenient))
     if is_active():
         return True
     mode = os.environ.get("CUPY_STANDIN") or "auto"
@@ -157,5 +146,16 @@ def install() -> bool:
                 "Python (in a notebook: restart the kernel) and call gpuless.install() first, or "
                 "run `python -m gpuless script.py` or `pytest --gpuless`."
             )
+    importlib.import_module("gpuless.engine.machine").check()
     sys.meta_path.insert(0, _finder)
     return True
+
+
+def _engine():
+    return importlib.import_module("gpuless.engine")
+
+
+def __getattr__(name: str):
+    if name in ("COVERED", "NOT_COVERED"):
+        return getattr(importlib.import_module("gpuless.covered"), name)
+    raise AttributeError(f"module 'gpuless' has no attribute {name!r}")

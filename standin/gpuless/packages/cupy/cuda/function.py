@@ -17,6 +17,7 @@ from cupy.cuda import _card, _ownership, memory, runtime, stream
 from cupy.cuda._card import MAX_BLOCK, MAX_GRID, MAX_THREADS, SHARED_DEFAULT
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
+from gpuless import is_lenient
 from gpuless.engine import kernels, sources
 from gpuless.engine.errors import CompileError
 from gpuless.engine.plan import Plan
@@ -93,7 +94,9 @@ class Function:
 
     def _plan(self, grid, block, args, shared_mem, cooperative) -> Plan:
         if len(args) != len(self._checkers):
-            raise self._wrong_count(len(args))
+            if len(args) < len(self._checkers) or not is_lenient():
+                raise self._wrong_count(len(args))
+            args = args[: len(self._checkers)]
         values = [check(a) for check, a in zip(self._checkers, args, strict=True)]
         self._check_launch(grid, block, shared_mem)
         if cooperative:
@@ -114,7 +117,7 @@ class Function:
     def _views(self, args) -> list[kernels.View]:
         """The arrays that are parts of larger ones, unless the kernel may know of the rest."""
         views, whole = [], set()
-        for arg, checker in zip(args, self._checkers, strict=True):
+        for arg, checker in zip(args, self._checkers, strict=False):  # lenient: the first
             if isinstance(arg, ndarray):
                 held = arg._memory
                 if arg.nbytes == held.size or not isinstance(held, memory.Memory):
