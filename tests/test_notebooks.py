@@ -1,6 +1,7 @@
 """Every chapter is in canonical form, recorded on a real GPU, and unchanged since."""
 
 import contextlib
+import os
 
 import pytest
 
@@ -21,7 +22,13 @@ def test_form(path):
 def test_the_recording_is_fresh(path):
     """But where it waits, and says for what; its outputs are those of a recording all the same."""
     book, why = notebook.read(path), record.waits(path)
-    assert (record.state(book) == "fresh") is (why is None), record.state(book)
+    found = record.state(book)
+    if found != "fresh" and os.environ.get("RECORDING_LATER") == "true":
+        pytest.skip(f"{path.stem} is {found}; a maintainer records it")
+    assert (found == "fresh") is (why is None), (
+        f"{path.stem} is {found}. Without a GPU leave it so, and say so in the pull request: a "
+        "maintainer records it (CONTRIBUTING.md, Change code)."
+    )
     assert book.metadata.receipt.outputs_sha256 == used.outputs_sha256(book)
 
 

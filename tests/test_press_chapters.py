@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import samples
 
-from helpers import report, standin
+import gpuless
+from helpers import report
 from helpers.press import evidence, export, notebook, pages, publish, results
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -221,7 +222,7 @@ def test_pages(path, tmp_path, monkeypatch):
     written = {file.name: file.read_text() for file in pages.write(folder, [path])}
     link = "../../notebooks/99_sample.ipynb"
     assert f"## [A sample]({link})" in written["measured.md"]
-    row = '| <span title="sample.one">sample.one</span> |  | – | NumPy |'
+    row = '| <span title="sample.one">sample.one</span> | NumPy |  | – | – |'
     assert row in written["measured.md"]
     assert "12 times faster" in written["sources.md"] and "### In detail" in written["sources.md"]
     assert "](../../notebooks/10_first.ipynb)" in written["sources.md"]
@@ -230,13 +231,13 @@ def test_pages(path, tmp_path, monkeypatch):
     assert "```text\n12 times, measured\n```\n\n*A figure in words.*" in written["sources.md"]
     assert "hidden" not in written["sources.md"]
     assert f"| [A sample]({link}) | stale" in written["status.md"]
-    row = "| NVIDIA Test GPU, driver 1.2 | CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12 |"
-    assert f"{row} 2026-11-21, 1.5 s | 0 errors | – |" in written["status.md"]
+    row = "GPU NVIDIA Test GPU, driver 1.2, CUDA 13.0, CuPy 14, NumPy 2.5, Python 3.12"
+    assert f"| 2026-11-21, 1.5 s | 0 errors | – | {row} |" in written["status.md"]
     for name in ("measured.md", "sources.md", "status.md"):
         assert written[name].startswith("# ") and written[name].endswith("\n")
     fragment = written["coverage.md"]
     assert fragment.index("## Covered") < fragment.index("## Not covered")
-    for name, what in (*standin.COVERED.items(), *standin.NOT_COVERED.items()):
+    for name, what in (*gpuless.COVERED.items(), *gpuless.NOT_COVERED.items()):
         assert f"- **{name}**: {what}." in fragment
 
 
@@ -324,7 +325,7 @@ def test_the_status_page_names_a_disturbed_host(path, tmp_path):
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 12 and all(written)
+    assert len(written) == 14 and all(written)
 
 
 @pytest.mark.long

@@ -314,12 +314,12 @@ def test_the_page_shows_a_column_a_gpu(folder, tmp_path):
     results.merge(path, other, [entry("a.one", 1234.5, against="a loop")], "97_a")
     results.merge(path, other, [entry("b.one", 4096, "pixels", None)], "98_b")
     text = pages.write(tmp_path / "book", [first, second])[0].read_text(encoding="utf-8")
-    head = "| Result | Unit | Another \\| GPU | NVIDIA Test GPU (8 GB) | Against |"
+    head = "| Result | Against | Unit | Better | Another \\| GPU | NVIDIA Test GPU (8 GB) |"
     assert text.count(head) == 2
-    assert '| <span title="a.one">The first</span> |  | 1,230 (1) | 0.123 | NumPy |' in text
-    assert "\n1. There in another way: ratio, against a loop\n" in text
-    assert '| <span title="a.two">a.two</span> |  | – | 2 | NumPy |' in text
-    assert '| <span title="b.one">b.one</span> | pixels | 4,096 | – | – |' in text
+    assert '| <span title="a.one">The first</span> | NumPy |  | – | 1,230\\* | 0.123 |' in text
+    assert "\n- The first: there in another way, ratio, against a loop\n" in text
+    assert '| <span title="a.two">a.two</span> | NumPy |  | – | – | 2 |' in text
+    assert '| <span title="b.one">b.one</span> | – | pixels | – | 4,096 | – |' in text
     assert "| NVIDIA Test GPU (8 GB) | 580.1 | 13.2 | 13.0 | 14.2.0 | 2.4.6 | 3.12.3 |" in text
 
 
@@ -336,11 +336,9 @@ def test_a_second_run_stands_beside_the_first(folder, tmp_path):
     results.merge(again, FACTS, then, "97_a")
     results.merge(again, FACTS, [entry("b.one", 5, "s")], "98_b")
     text = pages.write(tmp_path / "book", [book, other])[0].read_text(encoding="utf-8")
-    assert text.count("| Result | Unit | NVIDIA Test GPU (8 GB) | again | Against |") == 1
-    assert "|  | 2 | 2.5 | NumPy, 3 runs |" in text
-    assert "|  | 7 | – | NumPy, 3 runs |" in text  # then against something else: no repeat
-    # Nothing of the other chapter was repeated: it has no such column.
-    assert "| Result | Unit | NVIDIA Test GPU (8 GB) | Against |" in text
+    assert text.count("| Result | Against | Unit | Better | NVIDIA Test GPU (8 GB) |") == 2
+    assert "| NumPy, 3 runs |  | – | 2, again 2.5 |" in text
+    assert "| NumPy, 3 runs |  | – | 7 |" in text  # then against something else: no repeat
     assert "| NVIDIA Test GPU (8 GB), again | 580.1 |" in text
 
 
@@ -351,8 +349,8 @@ def test_the_page_has_what_another_gpu_says_of_its_host(folder, tmp_path):
     lines = [entry("a.one", 1, against="a loop; 5 µs there")]
     results.merge(results.file("Another GPU"), other, lines, "97_a")
     text = pages.write(tmp_path / "book", [book])[0].read_text(encoding="utf-8")
-    assert "|  | 1 (1) | 2 | a loop; 3 µs there |" in text
-    assert "\n1. There against a loop; 5 µs there" in text
+    assert "| a loop; 3 µs there |  | – | 1\\* | 2 |" in text
+    assert "\n- a.one: there against a loop; 5 µs there" in text
 
 
 def times(median, low, high):

@@ -46,8 +46,11 @@ def test_a_workflow_is_whole_and_may_only_read(name):
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step)
             if "uses" in step:
-                action, version = step["uses"].split("@")
-                assert int(version.removeprefix("v")) >= LATEST[action]
+                action, commit = step["uses"].split("@")
+                assert re.fullmatch("[0-9a-f]{40}", commit)
+                named = rf"{action}@{commit}  # v(\d+)\.\d+\.\d+\n"
+                (major,) = set(re.findall(named, WORKFLOWS[name].read_text(encoding="utf-8")))
+                assert int(major) >= LATEST[action]
             for target in re.findall(r"^make (?:\w+= )?(\S+)", step.get("run", ""), re.M):
                 assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
 
@@ -152,3 +155,23 @@ def test_the_versions_are_installed_and_can_be_left_out():
     assert len(installs) >= 2 and all("--constraint constraints.txt" in i for i in installs)
     assert "--constraint" not in commands("CONSTRAINTS=", ".venv/installed-test")
     assert "--output-file constraints.txt" in commands("constraints")
+
+
+def test_a_change_whose_author_has_no_gpu_is_told_and_not_failed():
+    (step,) = (s for s in read("test")["jobs"]["test"]["steps"] if s.get("run") == "make test")
+    label = re.search(r"'([^']+)'", step["env"]["RECORDING_LATER"])[1]
+    assert "labeled" in read("test")["on"]["pull_request"]["types"]
+    for page in ("CONTRIBUTING.md", ".github/pull_request_template.md"):
+        assert f"`{label}`" in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_the_forms_for_issues_ask_for_what_is_needed():
+    forms = [p for p in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if p.stem != "config"]
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert form["name"] and form["description"] and form["labels"]
+        fields = [field for field in form["body"] if field["type"] != "markdown"]
+        assert len({field["id"] for field in fields}) == len(fields) > 0
+        assert all(field["attributes"]["label"] for field in fields)
+        assert any(field.get("validations", {}).get("required") for field in fields)

@@ -1,6 +1,7 @@
 """The few things the site needs that Jupyter Book does not do.
 
-- the repository's address decides whether there are Colab, edit and repository buttons;
+- the repository's address decides whether there are edit and repository buttons;
+- and whether a chapter runs with one click, on Colab, on Binder, in a codespace (elsewhere.py);
 - pages are quick to load (light.py);
 - a chapter's buttons stand in one line (buttons.py);
 - where there is an address, the notebooks to download know where the helpers are;
@@ -22,6 +23,7 @@ from urllib.parse import urlsplit
 import buttons
 import cells
 import chapter_numbers
+import elsewhere
 import foot
 import found
 import glossary
@@ -32,9 +34,6 @@ import storage
 from kernel_lexer import KernelLexer
 from pygments.lexers.c_like import CudaLexer
 from sphinx.errors import ExtensionError
-
-COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
-COLAB = "https://colab.research.google.com/github"
 
 
 def use_address(app, config):
@@ -55,42 +54,10 @@ def use_address(app, config):
     options["launch_buttons"] = {}  # the theme's own would point at the unstamped notebooks
 
 
-def colab(address, name):
-    """Return where Colab opens the notebook `name`, published from the repository `address`."""
-    return f"{COLAB}/{urlsplit(address).path.strip('/')}/blob/{COLAB_BRANCH}/{name}.ipynb"
-
-
-def open_in_colab(app, pagename, templatename, context, doctree):
-    """Put a link to Colab where a page has a place for one; say of what is published."""
-    address, body = app.config.html_theme_options["repository_url"], context.get("body", "")
-    first = sorted(name for name in app.env.found_docs if name.startswith("notebooks/"))[:1]
-    link = ""
-    if address and first:
-        link = f'<a class="other" href="{colab(address, first[0])}">Run it on Colab</a>'
-    context["body"] = body.replace("<!-- colab -->", link)
-    clone = f"git clone {address}" if address else "git clone ADDRESS-OF-THE-REPOSITORY"
-    context["body"] = context["body"].replace("git clone THE-ADDRESS", clone)
-
-
 def adjust_buttons(app, pagename, templatename, context, doctree):
-    """Give every notebook a Colab button where the address is known; generated pages, no edit.
-
-    Notebooks have no edit button either: it would open their raw JSON.
-    """
-    buttons = context["header_buttons"]
-    address = app.config.html_theme_options["repository_url"]
-    if address and app.env.doc2path(pagename).endswith(".ipynb"):
-        button = {
-            "type": "link",
-            "url": colab(address, pagename),
-            "text": "Colab",
-            "tooltip": "Open in Colab",
-            "icon": "_static/images/logo_colab.png",
-            "label": "colab-button",
-        }
-        buttons.insert(0, button)
+    """Take the edit button from generated pages, and from notebooks, whose raw JSON it opens."""
     if "/generated/" in pagename or pagename.startswith("notebooks/"):
-        for group in buttons:
+        for group in context["header_buttons"]:
             inner = group.get("buttons", [])
             inner[:] = [b for b in inner if b.get("label") != "source-edit-button"]
 
@@ -117,21 +84,32 @@ def stamp_downloads(app, exception):
             "a site with an address is built from a git checkout, because its notebooks fetch the "
             f"helpers of one commit: {commit.stderr.strip()}"
         )
-    from helpers.press import publish
+    from helpers.press import first_page, publish
 
     archive = publish.archive(address, commit.stdout.strip())
     publish.publish(archive, Path(app.outdir, "_sources"))
+    first_page.write(Path(app.outdir, "_static"), lambda book: publish.stamp(book, archive))
 
 
 def setup(app):
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "")
-    for module in (buttons, cells, foot, found, glossary, light, reading, sections, storage):
+    for module in (
+        buttons,
+        cells,
+        elsewhere,
+        foot,
+        found,
+        glossary,
+        light,
+        reading,
+        sections,
+        storage,
+    ):
         module.setup(app)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", adjust_buttons, priority=600)
     app.connect("html-page-context", mend_bibliography)
-    app.connect("html-page-context", open_in_colab)
     app.connect("build-finished", stamp_downloads)
     # Before Sphinx collects the titles.
     app.connect("doctree-read", chapter_numbers.number_titles, priority=400)

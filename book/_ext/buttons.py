@@ -1,6 +1,7 @@
-"""The buttons above a chapter, in one line and none in a menu: Colab, download, source, print.
+"""The buttons above a chapter, in one line and none in a menu: where it runs (elsewhere.py),
+download, source, print.
 
-Colab and the source need the repository's address; where it is not known there are two.
+The source needs the repository's address, too; where it is not known there are two.
 """
 
 NAMES = {  # by the theme's labels: what is written on a button, and its icon
@@ -37,8 +38,8 @@ def line_up(app, pagename, templatename, context, doctree):
     if address := options["repository_url"]:
         line.insert(1, source(address, options.get("repository_branch") or "main", pagename))
     del buttons[at]
-    after_colab = sum(button.get("label") == "colab-button" for button in buttons[:1])
-    buttons[after_colab:after_colab] = line
+    ways = sum(button.get("label") in ("colab-button", "binder-button") for button in buttons)
+    buttons[ways:ways] = line
 
 
 def setup(app):

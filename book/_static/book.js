@@ -77,7 +77,7 @@ window.addEventListener("load", () => {
 // A table or a formula wider than the page scrolls in its own box. The keyboard can scroll what it can
 // reach. All sizes are read before anything is changed, so that the page is laid out once.
 function reachWideBoxes() {
-  const boxes = [...document.querySelectorAll(".bd-article :is(table, mjx-container[display])")];
+  const boxes = [...document.querySelectorAll(".bd-article :is(table, div.math)")];
   const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
   boxes.forEach((box, k) => {
     if (wide[k]) box.tabIndex = 0;
@@ -85,10 +85,7 @@ function reachWideBoxes() {
   });
 }
 window.addEventListener("resize", reachWideBoxes);
-window.addEventListener("load", () => {
-  reachWideBoxes();
-  window.MathJax?.startup?.promise?.then(reachWideBoxes); // formulas are set after the page has come
-});
+window.addEventListener("load", reachWideBoxes);
 
 // One stop of the tab key for all copy buttons; arrow keys go from one to the next.
 window.addEventListener("load", () => {

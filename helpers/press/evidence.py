@@ -18,16 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuless.engine import compiler
 from helpers import device
 from helpers.press import notebook
 from helpers.press.fingerprint import files, fingerprint
-from helpers.standin.engine import compiler
 
 FOLDER = notebook.BOOK / "book" / "evidence"
 # Evidence that is known to be stale and cannot be had anew yet, with the reason.
 WAITS = {
     "matmul_counters": "the matrix products were recut, and counting needs a GPU with ncu",
-    "page_weights": "a page was added and chapters were recut after the pages were weighed",
     "xray": "racecheck has not run on the newest kernels yet",
 }
 FIELDS = ("made by", "on", "date", "commit", "about")  # of a receipt

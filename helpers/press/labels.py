@@ -11,7 +11,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @functools.cache
 def plan():
-    """Return book/chapters.toml: parts, chapters and labels, each a dictionary."""
+    """Return book/chapters.toml: parts, chapters, labels, units and better, each a dictionary."""
     return tomllib.loads(CHAPTERS.read_text(encoding="utf-8"))
 
 
@@ -36,9 +36,25 @@ def quantity(value, unit):
     return digits(value), "" if unit == "ratio" else unit
 
 
+def unit(entry):
+    """Return the unit of the result `entry`; for a bare ratio what book/chapters.toml says."""
+    return plan()["units"].get(entry["name"], entry["unit"])
+
+
+def better(entry):
+    """Say which is better of the result `entry`, "higher" or "lower"; None where nobody said."""
+    sides = plan()["better"]
+    return next((side for side in sides if unit(entry) in sides[side]), None)
+
+
+def number(entry):
+    """Return the number of the result `entry` as a person writes it, for example "6.53"."""
+    return quantity(entry["value"], unit(entry))[0]
+
+
 def short(entry):
     """Return the number of the result `entry` with its unit, for example "6.53 % of its speed"."""
-    return " ".join(filter(None, quantity(entry["value"], entry["unit"])))
+    return " ".join(filter(None, quantity(entry["value"], unit(entry))))
 
 
 def sentence(entry):
@@ -46,8 +62,8 @@ def sentence(entry):
     text, against = f"{label(entry)}: {short(entry)}", entry.get("against")
     if not against:
         return text
-    if entry["unit"].startswith("of its "):
+    if unit(entry).startswith("of its "):
         return text.replace(" of its ", " of the ") + f" of {against}"
-    if entry["unit"].startswith("times as "):
+    if unit(entry).startswith("times as "):
         return f"{text} as {against}"
     return f"{text} ({against})"

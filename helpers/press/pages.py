@@ -1,8 +1,9 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, one
-                                        for each message in wrong/, the cards' pictures and
+                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md,
+                                        routes.md, teaching.md, one for each message in wrong/ and
+                                        for each part in first/, a notebook in static/ and
                                         headlines.json there
 """
 
@@ -11,24 +12,28 @@ import os
 import re
 import sys
 from collections import Counter
-from html import escape
 from pathlib import Path
 
-from helpers import standin
+import gpuless
 from helpers.press import (
     evidence,
+    first_page,
     front,
     host,
     labels,
+    measured_page,
     notebook,
     record,
     results,
+    routes,
+    teaching,
     tools_page,
     wrong_page,
     xray_page,
 )
+from helpers.press.measured_page import PACKAGES
+from helpers.press.tables import table
 
-PACKAGES = ("CUDA", "NVRTC", "CuPy", "NumPy", "Python")
 OUTCOMES = {
     "passed": "Passed",
     "by design": "Fail by design",
@@ -57,85 +62,6 @@ def section(book, heading):
     pattern = rf"^## {re.escape(heading)}\s*?\n(.*?)(?=^## |\Z)"
     found = re.search(pattern, "\n\n".join(parts), re.M | re.S)
     return found.group(1).strip() if found else ""
-
-
-def table(headers, rows):
-    """Return a Markdown table; None becomes a dash."""
-    lines = [headers, ["---"] * len(headers), *rows]
-    cells = [["–" if x is None else str(x).replace("|", "\\|") for x in line] for line in lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
-
-
-def measured(chapters):
-    """Return the page of all headline results; `chapters` maps links to (path, notebook)."""
-    files = [results.FOLDER, results.FOLDER / results.AGAIN]
-    paths = sorted(path for folder in files for path in folder.glob("*.jsonl"))
-    paths.sort(key=lambda path: path.name)  # stable: a second run stands after its first
-    gpus = [results.load(path) for path in paths]
-    again = [path.parent.name == results.AGAIN for path in paths]
-    names = [facts["gpu"] for facts, _ in gpus]
-    text = [
-        "# What was measured",
-        "The headline results of all chapters, on every GPU that the book was run on. A ratio "
-        "compares two measurements of one run on one machine. A dash: not measured there. "
-        "*Again* is a second run on a GPU of the kind in the column before it, to see what of a "
-        "number stays; it has what was measured in the same way then.",
-    ]
-    for link, (path, book) in chapters.items():
-        rows, notes = _side_by_side(results.stored([path]), path.stem, gpus, again)
-        if rows:
-            text.append(f"## [{notebook.title(book)}]({link})")
-            heads = ["again" if second else name for name, second in zip(names, again, strict=True)]
-            columns = zip(["Result", "Unit", *heads, "Against"], *rows, strict=True)
-            shown = [column for column in columns if column[0] != "again" or any(column[1:])]
-            heads, *rows = zip(*shown, strict=True)
-            text.append(table(heads, rows))
-            text += [f"{number}. {note}" for number, note in enumerate(notes, 1)]
-    if len(text) == 2:
-        return [*text, "No result is stored yet."]
-    text += ["## The machines", "What each GPU's newest results were measured with."]
-    headers = ["GPU", "Driver", *PACKAGES, "Date"]
-    keys = ("gpu", "driver", *(name.lower() for name in PACKAGES), "date")
-    rows = [[facts.get(key) for key in keys] for facts, _ in gpus]  # no nvrtc before it was kept
-    for row, second in zip(rows, again, strict=True):
-        row[0] += ", again" if second else ""
-    return [*text, table(headers, rows)]
-
-
-def _side_by_side(entries, stem, gpus, again):
-    """Return the rows on one chapter, and notes on what a GPU measured against something else.
-
-    The rows are what the chapter stores now or, when it stores nothing yet, what the GPUs have. A
-    second run stands after its first, and is left out where it is none of the same measurement.
-    """
-    measured = [{x["name"]: x for x in lines if x["notebook"] == stem} for _, lines in gpus]
-    known = {name: line for lines in measured for name, line in lines.items()}
-    wanted = {entry["name"]: entry for entry in entries} or known
-    rows, notes = [], []
-    for name, entry in wanted.items():
-        words = f'<span title="{name}">{escape(labels.label(entry))}</span>'
-        row, first = [words, labels.quantity(entry["value"], entry["unit"])[1]], None
-        for lines, second in zip(measured, again, strict=True):
-            line, note = lines.get(name), None
-            if not second:
-                first, note = line, line and _difference(entry, line)
-            elif not (first and line and results.same_way(first, line)):
-                line = None
-            row.append(line and labels.quantity(line["value"], line["unit"])[0])
-            if note:
-                notes += [note] if note not in notes else []
-                row[-1] += f" ({notes.index(note) + 1})"
-        rows.append([*row, entry["against"]])
-    return rows, notes
-
-
-def _difference(entry, line):
-    """Return a note on what `line`, a GPU's, was measured against, where `entry` says otherwise."""
-    if (entry["unit"], entry["against"]) == (line["unit"], line["against"]):
-        return None
-    if results.same_way(entry | {"date": line["date"]}, line):
-        return f"There against {line['against']}"
-    return f"There in another way: {line['unit']}, against {line['against']}"
 
 
 def sources(chapters):
@@ -171,28 +97,27 @@ def sources(chapters):
 
 
 def status(chapters):
-    """Return the page of all receipts."""
-    rows = []
-    ran = []
+    """Return the page of all receipts; what most of them share is said once."""
+    receipts = [book.metadata.get("receipt") for _, book in chapters.values()]
+    common = Counter(fact for receipt in receipts if receipt for fact in _facts(receipt).items())
+    usual = dict(fact for fact, count in reversed(common.most_common()) if count > 1)
+    rows, ran = [], []
     for link, (path, book) in chapters.items():
         receipt = book.metadata.get("receipt")
         title, waits = f"[{notebook.title(book)}]({link})", record.waits(path)
         row = [title, record.state(book) + (f"; waits for {waits}" if waits else "")]
         if receipt:
             ran.append([title, *_ran(receipt)])
-            found = ((name, receipt.get(name.lower())) for name in PACKAGES)
-            versions = [f"{name} {version}" for name, version in found if version]
             memory = (receipt["sanitizer"].get(key) for key in ("verdict", "version"))
+            facts = _facts(receipt)
             row += [
-                f"{receipt['gpu']}, driver {receipt['driver']}",
-                ", ".join(versions),
                 f"{receipt['date']}, {receipt['duration_seconds']} s",
                 ", ".join(filter(None, memory)),
                 host.text(receipt),
+                ", ".join(f"{k} {v}" for k, v in facts.items() if usual.get(k) != v) or None,
             ]
-        rows.append(row + [None] * (7 - len(row)))
-    headers = ["Chapter", "Recording", "Machine", "Versions", "Date and time", "Memory check"]
-    headers.append("Host")
+        rows.append(row + [None] * (6 - len(row)))
+    headers = ["Chapter", "Recording", "Date and time", "Memory check", "Host", "Otherwise"]
     return [
         "# Status",
         "The receipt of each chapter: what its outputs were recorded on. *Fresh* means that code "
@@ -201,6 +126,10 @@ def status(chapters):
         "compute-sanitizer's verdict on the chapter's kernels, and its version. *Host* is the time "
         "of one small array operation from Python, median and quartiles, before and after the run; "
         "where it says *disturbed*, trust times that wait for the host less.",
+        "Where *Otherwise* says nothing else, a chapter was recorded with "
+        f"{', '.join(f'{name} {usual[name]}' for name in _NAMED if name in usual)}."
+        if usual
+        else "",
         table(headers, rows) if rows else "No chapter is recorded yet.",
         "## What ran",
         "The book's modules behind the cells, the libraries that the chapter imports, the host, "
@@ -209,6 +138,14 @@ def status(chapters):
         table(["Chapter", "Modules", "Libraries", "Host", "Switches"], ran),
         *_evidence(),
     ]
+
+
+_NAMED = ("GPU", "driver", *PACKAGES)
+
+
+def _facts(receipt):
+    """Return what `receipt` tells of the machine and the versions, by name."""
+    return {name: found for name in _NAMED if (found := receipt.get(name.lower()))}
 
 
 def _ran(receipt):
@@ -255,7 +192,7 @@ def _evidence():
 def coverage(chapters):
     """Return what the stand-in covers and what it does not, as a fragment of a page."""
     text = []
-    for heading, entries in (("Covered", standin.COVERED), ("Not covered", standin.NOT_COVERED)):
+    for heading, entries in (("Covered", gpuless.COVERED), ("Not covered", gpuless.NOT_COVERED)):
         items = [f"- **{name}**: {what}." for name, what in entries.items()]
         text += [f"## {heading}", "\n".join(items)]
     return text
@@ -306,7 +243,7 @@ def fuzz(chapters):
 
 
 PAGES = {
-    "measured": measured,
+    "measured": measured_page.page,
     "sources": sources,
     "status": status,
     "coverage": coverage,
@@ -318,6 +255,8 @@ PAGES = {
     "tools_gate": tools_page.gate,
     "tools_picture": tools_page.picture,
     "landing": front.landing,
+    "routes": routes.routes,
+    "teaching": teaching.teaching,
 }
 
 
@@ -338,12 +277,12 @@ def write(folder, notebooks=()):
         written.append(_keep(folder / f"{name}.md", text.encode()))
     for name, text in wrong_page.fragments().items():
         _keep(folder / "wrong" / f"{name}.md", f"{text}\n".encode())
+    for name, text in first_page.fragments().items():
+        _keep(folder / "first" / f"{name}.md", f"{text}\n".encode())
+    first_page.write(folder / "static")
     found = results.stored([path for path, _ in chapters.values()])
     words = {entry["name"]: labels.sentence(entry) for entry in found}
     _keep(folder / "headlines.json", json.dumps(words, ensure_ascii=False, indent=1).encode())
-    for path, book in chapters.values():
-        if picture := front.picture(path, book):
-            _keep(folder / "static" / "cards" / f"{path.stem}.png", picture[0])
     return written
 
 

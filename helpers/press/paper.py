@@ -30,7 +30,6 @@ HEAD = """<!DOCTYPE html>
   .bd-article {{ break-before: page; }}
   .bd-article:first-of-type {{ break-before: auto; }}
 </style>
-{scripts}
 </head><body><main class="bd-main"><div class="bd-content"><div class="bd-article-container">
 """
 FOOT = "</div></div></main></body></html>\n"
@@ -80,21 +79,13 @@ def whole(site, names=None):
     """Return the pages `names` (default: the whole book) as HTML, from the site built in `site`."""
     names = names or pages()
     html = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in names}
-    formulas = next((text for text in html.values() if "mathjax/" in text), html[names[0]])
-    head = BeautifulSoup(formulas, "html.parser").head
-    base = next(name for name, text in html.items() if text is formulas)
-    sheets, scripts = [], []
+    head = BeautifulSoup(html[names[0]], "html.parser").head
+    sheets = []
     for link in head.find_all("link", rel="stylesheet"):
-        link["href"] = moved(link["href"], base, names)
+        link["href"] = moved(link["href"], names[0], names)
         sheets.append(str(link))
-    for script in head.find_all("script"):
-        if "MathJax" in script.text:
-            scripts.append(str(script))
-        elif "mathjax/" in script.get("src", ""):
-            script["src"] = moved(script["src"], base, names)
-            scripts.append(str(script))
     title = BeautifulSoup(html[names[0]], "html.parser").h1.get_text().rstrip("#")
-    parts = {"title": title, "sheets": "\n".join(sheets), "scripts": "\n".join(scripts)}
+    parts = {"title": title, "sheets": "\n".join(sheets)}
     return HEAD.format(**parts) + "\n".join(article(html[n], n, names) for n in names) + FOOT
 
 
@@ -104,8 +95,7 @@ def print_pdf(page, target):
     if not browser:
         raise FileNotFoundError("no Chromium or Chrome on the PATH, and CHROMIUM names none")
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
-    # Time, of the page's own clock, for the formulas.
-    command += ["--virtual-time-budget=60000", "--allow-file-access-from-files"]
+    command += ["--allow-file-access-from-files"]
     command += [f"--print-to-pdf={Path(target).resolve()}", page.resolve().as_uri()]
     subprocess.run(command, check=True, capture_output=True)
 

@@ -47,12 +47,11 @@ LOOK = """async () => {
     width: document.documentElement.scrollWidth,
     lost: all('img').filter(i => i.checkVisibility() && !(i.complete && i.naturalWidth))
       .map(i => i.src),
-    wrong: all('mjx-merror').map(e => e.title),
-    cut: all('mjx-container[display=true]').filter(
+    wrong: all('math').map(e => e.textContent).filter(text => /\\\\|\\$/.test(text)),
+    cut: all('math[display=block]').filter(
         e => e.firstElementChild.getBoundingClientRect().width > e.parentElement.clientWidth + 1)
       .map(e => e.closest('section').id),
-    formulas: [all('.math').length, all('mjx-container mjx-math').length,
-      all('mjx-assistive-mml').length],
+    formulas: [all('.math').length, all('.math > math > mrow').length],
     icons: all('.fa-solid, .fas').filter(e => e.checkVisibility()).map(
       e => [getComputedStyle(e, '::before').content, e.getBoundingClientRect().width]),
     fonts: [...document.fonts].filter(f => f.status === 'loaded').map(f => f.family),
@@ -119,10 +118,9 @@ class Reader:
             self.complaints.append(f"status {response.status}: {response.url}")
 
     def open(self, path):
-        """Open a page of the site; wait until its scripts have run and its formulas are set."""
+        """Open a page of the site; wait until its scripts have run."""
         self.awaited.clear()
         self.page.goto(f"{self.address}/{path}", wait_until="load")
-        self.page.evaluate("window.MathJax?.startup?.promise")
         self.settle()
         return self.page
 

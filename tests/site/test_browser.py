@@ -51,8 +51,9 @@ def test_formulas_are_right_and_not_cut_off(seen, view, name):
 
 @each_page
 def test_formulas_are_set(seen, view, name):
-    given, shown, spoken = seen(view, name)["formulas"]
-    assert given == shown == spoken
+    given, shown = seen(view, name)["formulas"]
+    assert given == shown
+    assert not given or "Book Math" in seen(view, name)["fonts"]
     assert given > 5 or name != f"{CHAPTERS[0]}.html"
 
 
@@ -80,10 +81,9 @@ def test_nothing_is_inaccessible(seen, view, name):
 
 FAULTY = """<!DOCTYPE html><html lang="en" data-theme="light"><title>Faulty</title><main><h1>A</h1>
 <article><section id="here" style="width: 50px">
-<mjx-container display="true" style="display: block; width: 90px">
-<mjx-math style="display: block; width: 99px"></mjx-math></mjx-container></section>
+<div><math display="block"><mrow><mspace width="99px"></mspace></mrow></math></div></section>
 <div class="highlight"><pre><span class="n" style="color: #ddd">x</span></pre></div>
-<img src="/lost.png" alt="lost"><button></button><mjx-merror title="no such macro"></mjx-merror>
+<img src="/lost.png" alt="lost"><button></button><math><mi>\\nosuchmacro</mi></math>
 <div class="cell tag_solution"><details><summary>Show</summary></details>
 <p class="cell_input">open</p></div><p style="width: 1500px">wide</p></article></main>
 <script>matchMedia("(prefers-color-scheme: dark)").onchange = e =>
@@ -106,7 +106,7 @@ def test_faults_are_seen(browser, tmp_path):
         assert words in said
     assert "status 404" in said and "request failed" in said
     assert found["width"] > 1500 and found["lost"] == [f"{address}/lost.png"]
-    assert found["wrong"] == ["no such macro"] and found["cut"] == ["here"]
+    assert found["wrong"] == ["\\nosuchmacro"] and found["cut"] == ["here"]
     assert found["solutions"] == [[True, True]]
     assert [token[:2] for token in found["tokens"]] == [["n", "rgb(221, 221, 221)"]]
     assert any("Buttons must have discernible text" in text for text in found["axe"])

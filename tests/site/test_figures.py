@@ -276,12 +276,7 @@ def test_pages_without_a_figure_load_none(site):
 
 
 def open_at(visit, name):
-    """Open the chapter of a figure, without formulas, and bring the figure into view.
-
-    Return the page. Setting hundreds of formulas takes most of the time of opening a chapter, and
-    the figures have none.
-    """
-    visit.page.route("**/mathjax/book.js", lambda route: route.fulfill(body=""))
+    """Open the chapter of a figure and bring the figure into view; return the page."""
     page = visit.open(f"{PLACES[name]}.html")
     page.locator(BOARD.format(name)).scroll_into_view_if_needed()
     return page

@@ -49,12 +49,12 @@ def test_the_colab_button_is_in_the_header_of_a_published_copy(published, site, 
     assert colab.count() == (site == published)
 
 
-LINE = ["Colab", "Download", "Source", "Print"]
+LINE = ["Colab", "Binder", "Download", "Source", "Print"]
 
 
 @pytest.mark.both
 def test_a_chapters_buttons_stand_in_one_line(published, site, reader):
-    """On a phone they are icons with a name; Colab and the source need an address."""
+    """On a phone they are icons with a name; Colab, Binder and the source need an address."""
     page = reader(viewport={"width": 1280, "height": 800}).open(PAGES[0])
     wanted = LINE if site == published else ["Download", "Print"]
     for width in WIDTHS.values():

@@ -16,18 +16,6 @@ LIMIT = 15_000  # bytes
 built = pytest.mark.parametrize("site", ["built"], indirect=True)
 
 
-@pytest.fixture
-def reader(reader):
-    """Return a function that makes a Reader of pages without formulas, which are opened faster."""
-
-    def make(**options):
-        visit = reader(**options)
-        visit.page.route("**/mathjax/book.js", lambda route: route.fulfill(body=""))
-        return visit
-
-    return make
-
-
 def exercises(chapter):
     """Return the numbers of a chapter's exercises, as its notebook has them."""
     text = "\n".join(

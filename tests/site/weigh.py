@@ -109,9 +109,8 @@ def weigh(browser, url, slow=True):
     """Load the page at `url` as on a telephone and read it to its end; return what it took.
 
     kB (gzipped, of 1,000 bytes, all that a reader of the whole page loads), requests, seconds until
-    the text is painted, until the page is usable (its scripts have run, but for the formulas',
-    which nothing waits for) and until all is loaded and the formulas are set, the shift of the
-    layout, and the stops of the tab key before the first exercise.
+    the text is painted, its formulas with it, and until the page is usable (its scripts have run),
+    the shift of the layout, and the stops of the tab key before the first exercise.
     """
     context = browser.new_context(**PHONE)
     page = context.new_page()
@@ -124,9 +123,6 @@ def weigh(browser, url, slow=True):
         wire.send("Network.emulateNetworkConditions", LINE)
         wire.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.goto(url, wait_until="load", timeout=120_000)
-    formulas = page.evaluate(
-        "(async () => { await window.MathJax?.startup?.promise; return performance.now(); })()"
-    )
     painted, usable = page.evaluate(
         "[seen.painted, performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd]"
     )
@@ -148,7 +144,6 @@ def weigh(browser, url, slow=True):
         "requests": len(sizes),
         "painted_s": round(painted / 1000, 2),
         "usable_s": round(usable / 1000, 2),
-        "formulas_s": round(formulas / 1000, 2),
         "shift": round(shift, 3),
         "stops": len(page.evaluate(STOPS)),
     }

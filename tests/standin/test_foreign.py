@@ -6,7 +6,7 @@ import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers.standin.engine import CompileError, Module
+from gpuless.engine import CompileError, Module
 
 REFUSED = {
     "int a = n ?: 3; y[0] = a;": "expected an expression",

@@ -10,7 +10,7 @@ import pytest
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 
-from helpers.standin.engine import compiler
+from gpuless.engine import compiler
 
 RNG = np.random.default_rng(20)
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from marks import long_but
 
-import helpers.standin
-from helpers.standin.engine import compiler
+import gpuless
+from gpuless.engine import compiler
 
 PUT = cp.RawKernel(
     'extern "C" __global__ void put(float *x, const float *y, int i) {\n  x[i] = y[0] + 1;\n}',
@@ -141,7 +141,7 @@ def test_a_block_that_waits_for_a_later_one(wait):
     module = cp.RawModule(code=source)
     calls = cp.ndarray((1,), np.int32, module.get_global("calls"))
     flag, count = cp.zeros(1, np.int32), cp.zeros(1, np.int32)
-    with helpers.standin.time_limit(0.3):
+    with gpuless.time_limit(0.3):
         for times in (1, 2):
             flag[:] = 0
             module.get_function("k")((3,), (2,), (flag, count))
@@ -153,7 +153,7 @@ def test_a_wait_without_an_end_is_still_an_error():
     source = """extern "C" __global__ void k(int *flag) {
         for (;;) if (atomicAdd(flag, 0)) break; }"""
     with (
-        helpers.standin.time_limit(0.3),
+        gpuless.time_limit(0.3),
         pytest.raises(RuntimeError, match="too long|round a loop"),
     ):
         cp.RawKernel(source, "k")((2,), (2,), (cp.zeros(1, np.int32),))
