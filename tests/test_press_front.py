@@ -1,6 +1,5 @@
-"""The book's front: results in words, the picture, the cards, and the README's part."""
+"""The book's front: results in words, the picture, the road, and the README's part."""
 
-import base64
 import io
 
 import nbformat
@@ -8,7 +7,7 @@ import pytest
 from PIL import Image
 
 from helpers import report
-from helpers.press import front, hero, labels, notebook, results
+from helpers.press import front, hero, labels, notebook, results, routes
 
 HEADLINES = {
     "oja.fast_step_us_2000": 4.0,
@@ -86,46 +85,35 @@ def test_a_readme_without_marks_is_refused():
 
 
 def chapter(tmp_path, monkeypatch):
-    """Return the path of a chapter 97 with two figures and a result; a chapter 98 is planned."""
-    figures = []
-    for shade in (0, 200):
-        file = io.BytesIO()
-        Image.new("RGB", (300, 100), (shade, shade, shade)).save(file, format="png")
-        png = base64.b64encode(file.getvalue()).decode()
-        data, alt = {"image/png": png}, {"image/png": {"alt": f"<Shade> {shade}"}}
-        figures.append(nbformat.v4.new_output("display_data", data, metadata=alt))
+    """Return the path of a chapter 97 with a result; a chapter 98 is planned, and a side road."""
     result = {"name": "a.one", "value": 0.5, "unit": "of its speed", "against": "B", "label": None}
     result = nbformat.v4.new_output("display_data", {report.MIME: result})
     cells = [
         nbformat.v4.new_markdown_cell("# Tea & <cake>\n\n**Time** About an hour, or two."),
-        nbformat.v4.new_code_cell("1", outputs=[*figures, result]),
+        nbformat.v4.new_code_cell("1", outputs=[result]),
     ]
     path = tmp_path / "97_tea.ipynb"
     notebook.write(nbformat.v4.new_notebook(cells=cells), path)
-    card = {"part": "I", "build": "a <cup>", "picture": 1, "headline": "a.one", "claim": "{} %"}
+    card = {"part": "I", "build": "a <cup>", "headline": "a.one", "claim": "{} %"}
     planned = {"part": "I", "title": "Milk", "build": "a jug"}
-    plan = {"parts": {"I": "Drinks"}, "labels": {}, "chapters": {"97": card, "98": planned}}
+    plan = {"parts": {"I": "Drinks", "II": "None"}, "labels": {}}
+    plan |= {"chapters": {"97": card, "98": planned}}
     monkeypatch.setattr(labels, "plan", lambda: plan)
+    ways = routes.plan() | {"roads": {"side": [98]}}
+    monkeypatch.setattr(routes, "plan", lambda: ways)
     return path
 
 
-def test_cards(tmp_path, monkeypatch):
+def test_stops_of_the_road(tmp_path, monkeypatch):
     path = chapter(tmp_path, monkeypatch)
     (text,) = front.landing({"x": (path, notebook.read(path))})
-    (written,) = [line for line in text.splitlines() if "97 · " in line]
-    assert "97 · Tea &amp; &lt;cake&gt;" in written and "a &lt;cup&gt;" in written
-    assert 'href="../notebooks/97_tea.html"' in written and "2 minutes · 50 %" in written
-    assert 'alt="&lt;Shade&gt; 200"' in written
-    (planned,) = [line for line in text.splitlines() if "98 · " in line]
-    assert "Milk (to come)" in planned and "href" not in planned and "<img" not in planned
-
-
-def test_a_cards_picture_is_the_one_named_and_small(tmp_path, monkeypatch):
-    path = chapter(tmp_path, monkeypatch)
-    content, alt = front.picture(path, notebook.read(path))
-    image = Image.open(io.BytesIO(content)).convert("RGB")
-    assert image.size == front.SIZE and alt == "<Shade> 200"
-    assert image.getpixel((88, 66)) == (200, 200, 200) and image.getpixel((5, 5)) == (255,) * 3
+    (written,) = [line for line in text.splitlines() if ">97<" in line]
+    assert "Tea &amp; &lt;cake&gt;" in written and "a &lt;cup&gt;" in written
+    assert 'href="../notebooks/97_tea.html"' in written and "0 min · 50 %" in written
+    (planned,) = [line for line in text.splitlines() if ">98<" in line]
+    assert "Milk (to come)" in planned and "href" not in planned
+    assert 'class="planned side"' in planned and 'class="written"' in written
+    assert "I. Drinks" in text and "II." not in text.partition('class="road"')[2]
 
 
 def test_a_result_that_a_chapter_has_not_is_an_error(tmp_path, monkeypatch):

@@ -84,10 +84,11 @@ def stamp_downloads(app, exception):
             "a site with an address is built from a git checkout, because its notebooks fetch the "
             f"helpers of one commit: {commit.stderr.strip()}"
         )
-    from helpers.press import publish
+    from helpers.press import first_page, publish
 
     archive = publish.archive(address, commit.stdout.strip())
     publish.publish(archive, Path(app.outdir, "_sources"))
+    first_page.write(Path(app.outdir, "_static"), lambda book: publish.stamp(book, archive))
 
 
 def setup(app):

@@ -6,6 +6,7 @@ installs what binder/ says, a codespace what .devcontainer/ says.
 
 from urllib.parse import quote, urlsplit
 
+FIRST = "first_kernel"  # its notebook's name: helpers/press/first_page.py
 COLAB_BRANCH = "colab"  # where the publishing workflow puts the notebooks stamped for Colab
 
 
@@ -42,12 +43,23 @@ def links(app, pagename, templatename, context, doctree):
     """Put the links where a page has places for them: they open the first chapter."""
     address, branch = repository(app)
     first = min((name for name in app.env.found_docs if name.startswith("notebooks/")), default="")
-    body = context.get("body", "")
+    body = context.get("body", "").replace("<!-- first -->", first_kernel(app, pagename))
     for place, (text, way) in WAYS.items():
         link = f'<a class="other" href="{way(address, branch, first)}">{text}</a>'
         body = body.replace(place, link if address and first else "")
     clone = f"git clone {address}" if address else "git clone ADDRESS-OF-THE-REPOSITORY"
     context["body"] = body.replace("git clone THE-ADDRESS", clone)
+
+
+def first_kernel(app, pagename):
+    """Return the links to the notebook of the first kernel, beside the chapters' folder."""
+    address, branch = repository(app)
+    static = app.builder.get_relative_uri(pagename, "index").removesuffix("index.html")
+    file = (
+        f'<a class="other" href="{static}_static/{FIRST}.ipynb" download>Download the notebook</a>'
+    )
+    on_colab = colab(address, branch, FIRST)
+    return f'<a class="begin" href="{on_colab}">Run it on Colab</a>' * bool(address) + file
 
 
 def buttons(app, pagename, templatename, context, doctree):

@@ -1,28 +1,23 @@
-"""The book's front: its chapters as cards on the landing page and as a table in the README.
+"""The book's front: its chapters as stops on the landing page and as a table in the README.
 
 python -m helpers.press.front            print the README's part
 python -m helpers.press.front --readme   write it into README.md, between its two marks
 
-Titles, times, pictures and results come from the notebooks, the rest from book/chapters.toml.
+Titles, times and results come from the notebooks, the rest from book/chapters.toml.
 """
 
-import base64
-import io
 import sys
 from html import escape
 
-from PIL import Image
-
-from helpers.press import hero, labels, notebook, results, sittings
+from helpers.press import hero, labels, notebook, results, routes, sittings
 
 README = notebook.BOOK / "README.md"
 MARKS = ("<!-- made by `python -m helpers.press.front --readme`: begin -->", "<!-- end -->")
-SIZE = (176, 132)  # of a card's picture, in pixels: twice what is shown
-DOORS = [  # who opens it, where it leads, in what words
-    ("New to GPUs", "10", "one thread"),
-    ("You know CuPy", "30", "write kernels"),
-    ("You know CUDA", "45", "find the time"),
-]
+ROUTES = {  # in book/routes.toml: where on the page How to read this book, in what words
+    "time": ("by-time", "You have"),
+    "aim": ("by-aim", "You want"),
+    "machine": ("by-machine", "You run it on"),
+}
 
 
 def duration(book):
@@ -31,7 +26,7 @@ def duration(book):
 
 
 def claim(book, entry):
-    """Return the result that a chapter's card shows, in words; "" where it shows none.
+    """Return the result that a chapter's stop shows, in words; "" where it shows none.
 
     `entry` is the chapter's in book/chapters.toml. KeyError for a result that is not in `book`.
     """
@@ -41,70 +36,58 @@ def claim(book, entry):
     return entry["claim"].format(labels.quantity(found["value"], found["unit"])[0])
 
 
-def picture(path, book):
-    """Return the picture of a chapter's card, a PNG file's bytes, and its text alternative.
-
-    None for a chapter that book/chapters.toml gives no picture.
-    """
-    entry = labels.plan()["chapters"].get(path.stem[:2], {})
-    if "picture" not in entry:
-        return None
-    shown = [
-        (output["data"]["image/png"], output["metadata"]["image/png"]["alt"])
-        for cell in notebook.code_cells(book)
-        if "remove-cell" not in notebook.tags(cell)
-        for output in cell.outputs
-        if "image/png" in output.get("data", {})
-    ]
-    stored, alt = shown[entry["picture"]]
-    image = Image.open(io.BytesIO(base64.b64decode("".join(stored)))).convert("RGB")
-    image.thumbnail(SIZE, Image.Resampling.LANCZOS)
-    card, file = Image.new("RGB", SIZE, "white"), io.BytesIO()
-    card.paste(image, ((SIZE[0] - image.width) // 2, (SIZE[1] - image.height) // 2))
-    card.quantize(64).save(file, format="png", optimize=True)
-    return file.getvalue(), alt
-
-
 def _written(chapters):
     return {path.stem[:2]: (path, book) for path, book in chapters.values()}
 
 
-def _road(written):
-    """Return the stops of the road, written and not, as links and as text.
-
-    The tab key passes them by: the cards below are the same links.
-    """
-    stops = []
-    for number, entry in labels.plan()["chapters"].items():
-        if number in written:
-            path, book = written[number]
-            title = escape(notebook.title(book), quote=True)
-            attributes = f'href="../notebooks/{path.stem}.html" title="{title}" tabindex="-1"'
-            link = f"<a {attributes}>{number}</a>"
-            stops.append(f"<li>{link}</li>")
-        elif "title" in entry:
-            words = f"{entry['title']}: still to come"
-            stops.append(f'<li class="planned" title="{escape(words, quote=True)}">{number}</li>')
-    return ['<ol class="road" aria-label="The road through the chapters">', *stops, "</ol>"]
-
-
-def _card(number, entry, written):
-    """Return the card of one chapter; of one that is not written, a grey one without a link."""
+def _stop(number, entry, written):
+    """Return a chapter's stop on the road; one that is not written is grey, without a link."""
+    side = " side" * (int(number) in routes.plan()["roads"]["side"])
+    stop = f'<span class="number">{number}</span>'
     build = f'<span class="build">{escape(entry["build"])}</span>'
     if number not in written:
-        title = f'<span class="title">{number} · {escape(entry["title"])} (to come)</span>'
-        return f'<li><span class="card-planned">{title}{build}</span></li>'
+        title = f'<span class="title">{escape(entry["title"])} (to come)</span>'
+        words = f'<span class="words">{title}{build}</span>'
+        return f'<li class="planned{side}"><span class="stop">{stop}{words}</span></li>'
     path, book = written[number]
-    title = f'<span class="title">{number} · {escape(notebook.title(book))}</span>'
-    facts = " · ".join(filter(None, (duration(book), claim(book, entry))))
+    title = f'<span class="title">{escape(notebook.title(book))}</span>'
+    short = duration(book).replace(" minutes", " min").replace(" hours", " h")
+    facts = " · ".join(filter(None, (short, claim(book, entry))))
     facts = f'<span class="facts">{escape(facts)}</span>'
-    image = ""
-    if found := picture(path, book):
-        size = f'width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy"'
-        alt = escape(found[1], quote=True)
-        image = f'<img src="../_static/cards/{path.stem}.png" {size} alt="{alt}">'
-    text = f'<span class="words">{title}{build}{facts}</span>'
-    return f'<li><a href="../notebooks/{path.stem}.html">{image}{text}</a></li>'
+    words = f'<span class="words">{title}{facts}{build}</span>'
+    link = f'<a class="stop" href="../notebooks/{path.stem}.html">{stop}{words}</a>'
+    return f'<li class="written{side}">{link}</li>'
+
+
+def _road(written):
+    """Return the road, part by part: a stop for each chapter, those of side roads set back."""
+    text = ['<div class="road">']
+    for part, name in labels.plan()["parts"].items():
+        stops = [
+            _stop(number, entry, written)
+            for number, entry in labels.plan()["chapters"].items()
+            if entry["part"] == part and (number in written or "title" in entry)
+        ]
+        if stops:
+            heading = f"<h2>{part}. {escape(name)}</h2>"
+            text += ["<section>", heading, "<ol>", *stops, "</ol>", "</section>"]
+    return [*text, "</div>"]
+
+
+def _routes():
+    """Return the ways in, each kind a line of links to the page that has them."""
+    kinds = []
+    for kind, (anchor, words) in ROUTES.items():
+        links = [
+            f'<a href="{_place(route, anchor)}">{escape(route["name"])}</a>'
+            for route in routes.plan()[kind]
+        ]
+        kinds.append(f"<p><b>{words}</b> {' · '.join(links)}</p>")
+    return ['<nav class="routes" aria-label="Ways through the book">', *kinds, "</nav>"]
+
+
+def _place(route, anchor):
+    return f"{route['page']}.html" if "page" in route else f"how-to-read.html#{anchor}"
 
 
 def landing(chapters):
@@ -115,13 +98,7 @@ def landing(chapters):
     if not chapters:
         return ["No chapter is written yet."]
     written = _written(chapters)
-    planned = labels.plan()["chapters"]
     links = {number: f"../notebooks/{path.stem}.html" for number, (path, _) in written.items()}
-    doors = [
-        f'<a href="{links[number]}"><b>{who}?</b> {number}: {what}</a>'
-        for who, number, what in DOORS
-        if number in links
-    ]
     entries, gpu = hero.recorded()
     number, first = min(links.items())
     text = [
@@ -132,21 +109,16 @@ def landing(chapters):
         "where you know what every microsecond does.</p>",
         '<p><b>No GPU needed.</b> What you read was recorded on one; <a href="standin.html">a '
         "stand-in</a> runs the same kernels on your CPU. Python and some NumPy are enough.</p>",
-        f'<p class="start"><a class="begin" href="{first}">Read chapter {number}</a>'
-        '<!-- colab --><a class="other" href="setup.html">Run it yourself</a></p>',
+        '<p class="start"><a class="begin" href="first-kernel.html">A kernel in ten minutes</a>'
+        f'<a class="other" href="{first}">Read chapter {number}</a><!-- colab -->'
+        '<a class="other" href="setup.html">Setup</a></p>',
         "</div>",
         f'<a class="hero" href="../notebooks/47_oja_on_chip.html">{hero.svg(entries, gpu, "site")}'
         "</a>",
         "</div>",
-        f'<nav class="doors" aria-label="Where to start">{"".join(doors)}</nav>',
+        *_routes(),
         *_road(written),
     ]
-    cards = [
-        _card(number, entry, written)
-        for number, entry in planned.items()
-        if number in written or "title" in entry
-    ]
-    text += ['<ul class="cards" aria-label="The chapters">', *cards, "</ul>"]
     return ["```{raw} html\n" + "\n".join(text) + "\n```"]
 
 

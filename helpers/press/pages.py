@@ -1,8 +1,9 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md, one
-                                        for each message in wrong/, the cards' pictures and
+                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md,
+                                        routes.md, teaching.md, one for each message in wrong/ and
+                                        for each part in first/, a notebook in static/ and
                                         headlines.json there
 """
 
@@ -16,6 +17,7 @@ from pathlib import Path
 from helpers import standin
 from helpers.press import (
     evidence,
+    first_page,
     front,
     host,
     labels,
@@ -23,6 +25,8 @@ from helpers.press import (
     notebook,
     record,
     results,
+    routes,
+    teaching,
     tools_page,
     wrong_page,
     xray_page,
@@ -251,6 +255,8 @@ PAGES = {
     "tools_gate": tools_page.gate,
     "tools_picture": tools_page.picture,
     "landing": front.landing,
+    "routes": routes.routes,
+    "teaching": teaching.teaching,
 }
 
 
@@ -271,12 +277,12 @@ def write(folder, notebooks=()):
         written.append(_keep(folder / f"{name}.md", text.encode()))
     for name, text in wrong_page.fragments().items():
         _keep(folder / "wrong" / f"{name}.md", f"{text}\n".encode())
+    for name, text in first_page.fragments().items():
+        _keep(folder / "first" / f"{name}.md", f"{text}\n".encode())
+    first_page.write(folder / "static")
     found = results.stored([path for path, _ in chapters.values()])
     words = {entry["name"]: labels.sentence(entry) for entry in found}
     _keep(folder / "headlines.json", json.dumps(words, ensure_ascii=False, indent=1).encode())
-    for path, book in chapters.values():
-        if picture := front.picture(path, book):
-            _keep(folder / "static" / "cards" / f"{path.stem}.png", picture[0])
     return written
 
 

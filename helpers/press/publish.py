@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from helpers.press import notebook
+from helpers.press import first_page, notebook
 
 
 def archive(repository, revision):
@@ -66,7 +66,8 @@ def main(arguments=None):
     except ValueError as error:
         print(f"publish: {error}", file=sys.stderr)
         return 1
-    for path in publish(address, options.output):
+    first = first_page.write(options.output, lambda book: stamp(book, address))
+    for path in [*publish(address, options.output), first]:
         print(path)
     return 0
 

@@ -90,6 +90,9 @@ def test_buttons(site, name):
     elif address and name in ("book/index.html", "book/setup.html"):
         first = f"{owner_and_name}/blob/colab/{CHAPTERS[0]}.ipynb"
         assert colab == [f"https://colab.research.google.com/github/{first}"]
+    elif address and name == "book/first-kernel.html":
+        kernel = f"{owner_and_name}/blob/colab/first_kernel.ipynb"
+        assert colab == [f"https://colab.research.google.com/github/{kernel}"]
     else:
         assert colab == []
     if address and name.startswith("book/") and "/generated/" not in name:
