@@ -41,7 +41,7 @@ _SHARED_ARRAY = re.compile(
     r"\b(?:extern\s+(?:volatile\s+)?__shared__|(?:volatile\s+)?__shared__\s+extern)\s+"
     r"([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;"
 )
-_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
+_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)\s*[,)]")
 
 
 @dataclass
