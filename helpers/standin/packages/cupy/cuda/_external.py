@@ -17,7 +17,9 @@ def _pointer(owner) -> int:
             "(__cuda_stream__ method)"
         ) from error
     except (TypeError, ValueError) as error:
-        raise TypeError("__cuda_stream__() must return a 2-tuple of (version, stream_ptr)") from error
+        raise TypeError(
+            "__cuda_stream__() must return a 2-tuple of (version, stream_ptr)"
+        ) from error
     if not isinstance(version, int) or not isinstance(ptr, int):
         raise TypeError(
             f"__cuda_stream__() must return (int, int), got "
