@@ -7,10 +7,11 @@ What the book teaches is in the notebooks; here is only what they all share.
 import multiprocessing
 import sys
 
-from helpers import standin
+import gpuless
 
-standin.install()  # before anything imports cupy
+gpuless.install()  # before anything imports cupy
 
+from gpuless.xray.occupancy import occupancy  # noqa: E402
 from helpers import first_kernel  # noqa: E402
 from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
@@ -25,7 +26,6 @@ from helpers.timeline import timeline  # noqa: E402
 from helpers.timing import Timing, format_rate, format_seconds, measure  # noqa: E402
 from helpers.xray import can_xray, xray  # noqa: E402
 from helpers.xray.ceilings import ceilings  # noqa: E402
-from helpers.xray.occupancy import occupancy  # noqa: E402
 
 __all__ = [
     "Timing",

@@ -11,9 +11,10 @@ import re
 
 import numpy as np
 
-from helpers import conduct, device, guesses, standin
+import gpuless
+from gpuless.xray import watch as xray_watch
+from helpers import conduct, device, guesses
 from helpers.guards import LAYOUTS, Guarded, watched
-from helpers.xray import watch as xray_watch
 
 SEED = 20211224
 NOT_DONE = "not done yet"
@@ -101,7 +102,7 @@ def check(
         if not complaint and numpy_too:
             complaint = _try_numpy(candidate, oracle, case, rtol, atol)
         if not complaint and number == n_cases - 1:
-            with standin.another_order():
+            with gpuless.another_order():
                 complaint, n_arrays = attempt(case, layout)
             if complaint:
                 complaint = f"right at first, but run again {complaint} Do two threads race?"
@@ -114,7 +115,7 @@ def check(
             elif kernels is not None or stays or most_launches is not None:
                 wanted = kernels, stays, most_launches
                 complaint = _conduct(candidate, oracle, case, layout, out, wanted)
-                if not complaint and kernels and standin.is_active():
+                if not complaint and kernels and gpuless.is_active():
                     with conduct.no_kernels():  # what is right all the same does without them
                         complaint = None if attempt(case, layout, fenced=True)[0] else FOR_SHOW
         if complaint:
@@ -283,7 +284,7 @@ def _try_numpy(candidate, oracle, case, rtol, atol):
 def _run(candidate, arguments):
     """Return the candidate's result, and what it raised in one line, or None."""
     try:
-        with standin.time_limit(KERNEL_SECONDS):
+        with gpuless.time_limit(KERNEL_SECONDS):
             result = candidate(*arguments)
             device.synchronise()
     except NotImplementedError as error:

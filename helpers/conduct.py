@@ -9,7 +9,7 @@ import contextlib
 import re
 from typing import NamedTuple
 
-from helpers import standin
+import gpuless
 
 KINDS = ("RawKernel", "ElementwiseKernel", "ReductionKernel")
 NODE = re.compile(r"\| ([^|\n]+?)\\<\\<\\<")  # of a kernel, in a graph's description
@@ -32,7 +32,7 @@ def look(function):
     It cannot on a GPU, if the function fails in a stream capture for another reason than a
     transfer: CuPy refuses cuBLAS and cuFFT there, and CUDA a wait for the device.
     """
-    return (_on_standin if standin.is_active() else _on_gpu)(function)
+    return (_on_standin if gpuless.is_active() else _on_gpu)(function)
 
 
 @contextlib.contextmanager

@@ -7,14 +7,14 @@ import platform
 import sys
 from pathlib import Path
 
-from helpers import standin
+import gpuless
 
 STANDIN_NAME = "CPU stand-in, no GPU"
 
 #: True when `cupy` is the real one and a GPU answers.
 on_gpu = (
-    not standin.is_active()
-    and standin.gpu_count() > 0
+    not gpuless.is_active()
+    and gpuless.gpu_count() > 0
     and importlib.util.find_spec("cupy") is not None
 )
 
@@ -49,7 +49,7 @@ def logical_devices(count):
         raise ValueError(f"count must be a whole number of devices, 1 or more, not {count!r}")
     import cupy
 
-    if standin.is_active():
+    if gpuless.is_active():
         cupy.cuda._ownership.set_device_count(count)
     return min(count, cupy.cuda.runtime.getDeviceCount())
 
@@ -61,13 +61,13 @@ def description():
 
         driver, cuda = driver_version(), cuda_version()
         return f"{device_name()}, driver {driver}, CUDA {cuda}, CuPy {cupy.__version__}"
-    if standin.gpu_count() == 0:
+    if gpuless.gpu_count() == 0:
         why = "No GPU was found"
     elif os.environ.get("CUPY_STANDIN") == "always":
         why = "CUPY_STANDIN=always"
     else:
         why = "CuPy is not installed"
-    if standin.is_active():
+    if gpuless.is_active():
         return (
             f"{why}: `cupy` is the book's stand-in on the CPU. "
             "Results are real, timings say nothing about a GPU."

@@ -12,8 +12,8 @@ import re
 
 import tqdm
 
+from gpuless.engine.compiler import cache_folder
 from helpers import data
-from helpers.standin.engine.compiler import cache_folder
 
 DISTRIBUTION = "from-kernel-to-network"  # the name in pyproject.toml
 CHUNK = 1 << 16  # bytes

@@ -20,9 +20,9 @@ from pathlib import Path
 import cupy_oldest
 import nvrtc
 
-from helpers.standin import machine_code
-from helpers.standin.engine.compiler import cache_folder
-from helpers.standin.machine_code import THREADS
+from gpuless import machine_code
+from gpuless.engine.compiler import cache_folder
+from gpuless.machine_code import THREADS
 
 # T4, A100, H100 and H200, and the newest cards for games.
 ARCHITECTURES = (75, 80, 90, 120)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from helpers.standin.engine.compiler import cache_folder
-from helpers.standin.nvrtc import (
+from gpuless.engine.compiler import cache_folder
+from gpuless.nvrtc import (
     ARCHITECTURE,
     compile,
     has_older,

@@ -31,3 +31,9 @@ def test_aligned_equations_are_rows_of_a_table():
 def test_what_is_no_formula_is_said(wrong):
     with pytest.raises(ValueError, match="formula"):
         mathml(wrong, "inline")
+
+
+def test_a_mean_has_a_line_over_all_of_it():
+    made = ElementTree.fromstring(mathml(r"\overline{d \, x_i}", "inline"))
+    (over,) = (e for e in made.iter(f"{NAMESPACE}mrow") if e.get("class") == "overline")
+    assert "".join(over.itertext()) == "dxi"

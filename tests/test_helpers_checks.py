@@ -7,7 +7,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers import checks, device, standin
+import gpuless
+from helpers import checks, device
 from helpers.guards import LAYOUTS, Guarded
 
 
@@ -421,7 +422,7 @@ def test_the_second_run_is_in_another_order_where_the_standin_has_one(capsys, mo
         def __exit__(self, *error):
             order.pop()
 
-    monkeypatch.setattr(standin, "another_order", Other, raising=False)
+    monkeypatch.setattr(gpuless, "another_order", Other, raising=False)
     fails(lambda x: x + len(order), lambda x: x, square, capsys, says=["run again"])
 
 

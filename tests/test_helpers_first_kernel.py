@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import helpers
+from gpuless.engine import compiler
 from helpers import fetch, first_kernel
-from helpers.standin.engine import compiler
 
 OWNER = "Someone"
 PUBLISHED = f"https://{OWNER.lower()}.github.io/book/{{}}.html"

@@ -1,4 +1,6 @@
-"""No module of the helpers imports itself by way of others, no header of the shim includes itself.
+"""No module imports itself by way of others, no header of the shim includes itself.
+
+Of the book (`helpers`) and of the stand-in below it (`gpuless`, in the folder `standin`).
 
 The face of the stand-in (`cupy`, `cupyx`) is read by the names that it is imported under.
 """
@@ -10,9 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FACE = "helpers.standin.packages."
-SHIM = ROOT / "helpers" / "standin" / "engine" / "shim"
-XRAY = ROOT / "helpers" / "xray" / "machine" / "cpp"
+FACE = "gpuless.packages."
+SHIM = ROOT / "standin" / "gpuless" / "engine" / "shim"
+XRAY = ROOT / "standin" / "gpuless" / "xray" / "machine" / "cpp"
 
 
 def circles(edges):
@@ -36,16 +38,18 @@ def circles(edges):
 
 
 def modules(root):
-    """The modules under ``root`` / helpers by name."""
+    """The modules of the book and of the stand-in under ``root`` by name."""
     found = {}
-    for path in (root / "helpers").rglob("*.py"):
-        parts = path.relative_to(root).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    for top in (root, root / "standin"):
+        for package in ("helpers", "gpuless"):
+            for path in (top / package).rglob("*.py"):
+                parts = path.relative_to(top).with_suffix("").parts
+                found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
 def imports(root=ROOT):
-    """For each module of the helpers those that it imports, inside functions too."""
+    """For each module those that it imports, inside functions too."""
     known = modules(root)
     faces = {name.removeprefix(FACE): name for name in known if name.startswith(FACE)}
 
@@ -94,14 +98,16 @@ def test_no_header_includes_itself_by_way_of_others():
     assert not circles(includes(SHIM, XRAY))
 
 
-def test_the_engine_knows_nothing_above_it_and_the_xray_no_page_of_the_book():
+def test_each_layer_knows_nothing_above_it():
     edges = imports()
     for name, targets in edges.items():
-        if name.startswith("helpers.standin.engine"):
-            assert all(t.startswith("helpers.standin.engine") for t in targets), (name, targets)
-        if name.startswith("helpers.xray.machine"):
-            below = ("helpers.standin.engine", "helpers.xray.machine")
+        if name.startswith("gpuless.engine"):
+            assert all(t.startswith("gpuless.engine") for t in targets), (name, targets)
+        if name.startswith("gpuless.xray.machine"):
+            below = ("gpuless.engine", "gpuless.xray.machine")
             assert all(t.startswith(below) for t in targets), (name, targets)
+        if name.startswith("gpuless"):
+            assert not [t for t in targets if t.startswith("helpers")], (name, targets)
         if name.startswith("helpers.xray"):
             assert not [t for t in targets if t.startswith("helpers.press")], name
 

@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import samples
 
-from helpers import report, standin
+import gpuless
+from helpers import report
 from helpers.press import evidence, export, notebook, pages, publish, results
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -236,7 +237,7 @@ def test_pages(path, tmp_path, monkeypatch):
         assert written[name].startswith("# ") and written[name].endswith("\n")
     fragment = written["coverage.md"]
     assert fragment.index("## Covered") < fragment.index("## Not covered")
-    for name, what in (*standin.COVERED.items(), *standin.NOT_COVERED.items()):
+    for name, what in (*gpuless.COVERED.items(), *gpuless.NOT_COVERED.items()):
         assert f"- **{name}**: {what}." in fragment
 
 

@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.xray.machine.build import can_compile
+from gpuless.xray.machine.build import can_compile
 
 pytestmark = [
     pytest.mark.long,  # the kernels are compiled for the x-ray, one by one

@@ -7,9 +7,9 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.xray.look import look
-from helpers.xray.machine.build import can_compile
-from helpers.xray.make import make
+from gpuless.xray.look import look
+from gpuless.xray.machine.build import can_compile
+from gpuless.xray.make import make
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 

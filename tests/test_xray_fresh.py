@@ -9,7 +9,7 @@ import pytest
 import xray_truth
 from fresh_cases import CASES, COUNTED, PLANTED
 
-from helpers.xray.machine.build import can_compile
+from gpuless.xray.machine.build import can_compile
 
 pytestmark = [
     pytest.mark.long,  # the kernels are compiled for the x-ray, one by one

@@ -6,9 +6,9 @@ import helpers  # first: it decides who answers to `import cupy`
 import cupy as cp
 import pytest
 
-from helpers.standin import nvrtc
-from helpers.standin.machine_code import Cubin
-from helpers.xray.occupancy import KINDS, residence
+from gpuless import nvrtc
+from gpuless.machine_code import Cubin
+from gpuless.xray.occupancy import KINDS, residence
 
 SOURCE = r"""
 extern "C" __global__ void __launch_bounds__(256) sum(const float *x, float *y) {
@@ -79,7 +79,7 @@ def test_bad_input():
 
 
 def test_without_nvidias_compiler_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("helpers.standin.nvrtc._wheel_folders", lambda: [])
+    monkeypatch.setattr("gpuless.nvrtc._wheel_folders", lambda: [])
     nvrtc._library.cache_clear()
     with pytest.raises(RuntimeError, match="pip install nvidia-cuda-nvrtc"):
         helpers.occupancy(cp.RawKernel(SOURCE, "sum"), (32,))

@@ -10,10 +10,12 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.xray import picture, table, watch, worker
-from helpers.xray.look import look as look_at
-from helpers.xray.machine import build
-from helpers.xray.make import make
+import gpuless
+from gpuless.xray import table, watch, worker
+from gpuless.xray.look import look as look_at
+from gpuless.xray.machine import build
+from gpuless.xray.make import make
+from helpers.xray import picture
 
 pytestmark = pytest.mark.skipif(not build.can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -181,7 +183,7 @@ def test_a_kernel_that_does_not_end():
     kernel = cp.RawKernel(
         'extern "C" __global__ void k(volatile int *x) { while (x[0] == 0) x[1]++; }', "k"
     )
-    with helpers.standin.time_limit(0.3), pytest.raises(RuntimeError, match="kernel 'k'"):
+    with gpuless.time_limit(0.3), pytest.raises(RuntimeError, match="kernel 'k'"):
         helpers.xray(kernel, (1,), (1,), (cp.zeros(2, "i4"),))
 
 
@@ -209,7 +211,7 @@ def test_what_is_no_kernel_or_no_launch():
         helpers.xray(lambda: 0)
     with pytest.raises(TypeError, match="a RawKernel needs"):
         helpers.xray(GATHER, (1,))
-    with pytest.raises(TypeError, match=r"by helpers.xray\(kernel, grid, block, args\)"):
+    with pytest.raises(TypeError, match=r"by xray\(kernel, grid, block, args\)"):
         helpers.xray(GATHER, (1,), (32,), arguments(), 3)
     with pytest.raises(Exception, match="1025|limit|cudaErrorInvalid|INVALID"):
         helpers.xray(GATHER, (1,), (1025,), arguments())
@@ -220,7 +222,7 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch):
         raise RuntimeError("none")
 
     args = arguments()  # before: they may need the compiler
-    monkeypatch.setattr("helpers.standin.engine.compiler.find_compiler", none)
+    monkeypatch.setattr("gpuless.engine.compiler.find_compiler", none)
     with pytest.raises(RuntimeError, match="needs g\\+\\+.*no C\\+\\+ compiler.*apt-get install g"):
         helpers.xray(GATHER, (1,), (32,), args)
 
@@ -308,7 +310,7 @@ def like_cupy(monkeypatch):
     sealed(cp.ElementwiseKernel)
     sealed(cp.ReductionKernel)
     sealed(cp.RawModule, get_function=get_function)
-    monkeypatch.setattr("helpers.standin.is_active", lambda: False)
+    monkeypatch.setattr("gpuless.is_active", lambda: False)
 
 
 def by_global():

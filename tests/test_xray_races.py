@@ -7,7 +7,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.xray.machine.build import can_compile
+from gpuless.xray.machine.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.xray.machine.build import can_compile
+from gpuless.xray.machine.build import can_compile
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 CASES = int(os.environ.get("XRAY_CASES", 12))

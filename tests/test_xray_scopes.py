@@ -10,7 +10,7 @@ import helpers  # first: it decides who answers to `import cupy`
 import cupy as cp
 import pytest
 
-from helpers.xray.machine.build import can_compile
+from gpuless.xray.machine.build import can_compile
 
 pytestmark = [
     pytest.mark.long,  # the kernels are compiled for the x-ray, one by one

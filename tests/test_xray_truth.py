@@ -7,9 +7,9 @@ import xray_truth
 from marks import long_but
 from xray_cases import CASES, SHARED
 
+from gpuless.xray.machine.build import can_compile
 from helpers.press import evidence, notebook, xray_page
 from helpers.press.fingerprint import fingerprint
-from helpers.xray.machine.build import can_compile
 
 needs_compiler = pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
 
@@ -254,7 +254,7 @@ def test_it_goes_on_with_chapters_that_are_not_done_or_not_as_they_were(kept, mo
     assert [stored["chapters"][stem]["x-ray"]["kernels"] for stem in again] == [7, 7]
     assert not stored["chapters"]["40_oja_reservoir"]["racecheck"]["done"]
     assert stored["receipt"]["about"] == about  # racecheck has not seen the other kernels
-    monkeypatch.setattr(xray_truth.standin, "is_active", lambda: False)  # as on a GPU
+    monkeypatch.setattr(xray_truth.gpuless, "is_active", lambda: False)  # as on a GPU
     asked.clear()
     xray_truth.go_on()
     assert {stem for stem, *_ in asked} == {"40_oja_reservoir", "60_error_diffusion"}

@@ -45,7 +45,7 @@ import cupy as cp  # noqa: E402
 from xray_cases import SHARED, Case  # noqa: E402
 from xray_reasons import POLLED, RACING  # noqa: E402
 
-from helpers import standin  # noqa: E402
+import gpuless  # noqa: E402
 from helpers.press import evidence  # noqa: E402
 from helpers.press.fingerprint import fingerprint  # noqa: E402
 
@@ -312,8 +312,8 @@ class Results:
 
 
 def bookkeeping() -> dict[str, str]:
+    from gpuless.engine import compiler
     from helpers import device
-    from helpers.standin.engine import compiler
 
     def version(tool: str) -> str:
         if not shutil.which(tool):
@@ -387,11 +387,11 @@ def chapter(path: str) -> None:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    from helpers.xray import watch
+    from gpuless.xray import watch
 
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     os.chdir(Path(path).parent)
-    noting = watch.launches(chapter) if standin.is_active() else contextlib.nullcontext([])
+    noting = watch.launches(chapter) if gpuless.is_active() else contextlib.nullcontext([])
     with noting as noted, _xrays_are_no_launches(noted):
         for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]:
             if cell["cell_type"] == "code":
@@ -423,7 +423,7 @@ def main() -> None:
     say(results.all["receipt"]["on"])
     names = list(CASES)
     books = [] if FRESH else sorted((ROOT / "notebooks").glob("*.ipynb"))
-    pool = ThreadPoolExecutor(2 if standin.is_active() else 1 + os.cpu_count())
+    pool = ThreadPoolExecutor(2 if gpuless.is_active() else 1 + os.cpu_count())
     jobs, tasks = {}, {}
     profiling = pool.submit(profiled)
     try:
@@ -496,7 +496,7 @@ def go_on(kinds: dict | None = None, every: bool = False) -> None:
         del results["chapters"][stem]  # there is no such chapter any more
         about.pop(kernels_of(stem), None)
     if kinds is None:
-        kinds = XRAY if standin.is_active() else XRAY | {"racecheck": (RACECHECK, "never")}
+        kinds = XRAY if gpuless.is_active() else XRAY | {"racecheck": (RACECHECK, "never")}
     for name in CASES if every else ():
         counts, races = xrayed(CASES[name])
         results["cases"][name] |= {"x-ray": counts, "races": races}

@@ -18,6 +18,8 @@ from latex2mathml.converter import convert
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
+MATHML = "http://www.w3.org/1998/Math/MathML"
+ElementTree.register_namespace("", MATHML)
 # LaTeX's `aligned` is known to the converter by the name of the whole block.
 # A browser shows one letter in <mi> as that of the italic mathematical alphabet.
 ITALIC = [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
@@ -32,33 +34,42 @@ def mathml(formula, display):
     ValueError where it is not understood.
     """
     try:
-        found = convert(ALIGNED.sub(r"\1*}", formula), display=display)
-        text = "".join(ElementTree.fromstring(found).itertext())
+        made = ElementTree.fromstring(convert(ALIGNED.sub(r"\1*}", formula), display=display))
     except Exception as error:  # the converter raises what comes its way
         raise ValueError(f"not a formula: {formula!r} ({type(error).__name__})") from None
-    if unknown := re.findall(r"\\\w+", text):
+    if unknown := re.findall(r"\\\w+", "".join(made.itertext())):
         raise ValueError(f"no formula has {unknown[0]}: {formula!r}")
-    return found
+    for over in made.iter(f"{{{MATHML}}}mover"):
+        if over[1].text == "\u2015":  # no font stretches it: the style sheet draws it
+            over.tag = f"{{{MATHML}}}mrow"
+            over.set("class", "overline")
+            over.attrib.pop("accent", None)
+            del over[1]
+    return ElementTree.tostring(made, encoding="unicode")
 
 
-def _write(translator, node, tag, display, after=""):
+def take_signs(app, doctree, docname):
+    """Give each formula the sign that ends its clause, so that no line begins with it."""
+    for node in doctree.findall(nodes.math):
+        after = node.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (found := ENDS.match(after)):
+            node["sign"] = found[0]
+            after.parent.replace(after, nodes.Text(after[found.end() :]))
+
+
+def _write(translator, node, tag, display):
     try:
         formula = mathml(node.astext(), display)
     except ValueError as error:
         LOGGER.warning("%s", error, location=node)
         formula = translator.encode(node.astext())
     translator.body.append(translator.starttag(node, tag, "", CLASS="math notranslate nohighlight"))
-    translator.body.append(f"{formula}{after}</{tag}>")
+    translator.body.append(f"{formula}{node.get('sign', '')}</{tag}>")
     raise nodes.SkipNode
 
 
 def _inline(translator, node):
-    """Write a formula with the sign that ends its clause, so that no line begins with it."""
-    sign, after = "", node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and (found := ENDS.match(after.astext())):
-        sign = found[0]
-        after.parent.replace(after, nodes.Text(after.astext()[len(sign) :]))
-    _write(translator, node, "span", "inline", sign)
+    _write(translator, node, "span", "inline")
 
 
 def _block(translator, node):
@@ -82,5 +93,6 @@ def bring_font(app, exception):
 
 
 def setup(app):
+    app.connect("doctree-resolved", take_signs)
     app.connect("build-finished", bring_font)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuless.engine import compiler
 from helpers import device
 from helpers.press import notebook
 from helpers.press.fingerprint import files, fingerprint
-from helpers.standin.engine import compiler
 
 FOLDER = notebook.BOOK / "book" / "evidence"
 # Chapter 15 shows these counters wherever it runs, and on Colab there is no book/ beside `helpers`.

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from helpers import standin
+import gpuless
 from helpers.press import (
     evidence,
     first_page,
@@ -192,7 +192,7 @@ def _evidence():
 def coverage(chapters):
     """Return what the stand-in covers and what it does not, as a fragment of a page."""
     text = []
-    for heading, entries in (("Covered", standin.COVERED), ("Not covered", standin.NOT_COVERED)):
+    for heading, entries in (("Covered", gpuless.COVERED), ("Not covered", gpuless.NOT_COVERED)):
         items = [f"- **{name}**: {what}." for name, what in entries.items()]
         text += [f"## {heading}", "\n".join(items)]
     return text

@@ -9,9 +9,10 @@ import io
 import numpy as np
 
 import helpers
+from gpuless.xray import table
+from gpuless.xray.machine import build
 from helpers.press import evidence
-from helpers.xray import picture, table
-from helpers.xray.machine import build
+from helpers.xray import picture
 
 PRODUCT = r"""
 extern "C" __global__ void product(const float *a, const float *b, float *c, int n) {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gpuless.xray.result import BANKS, SECTOR, Access
+from gpuless.xray.table import label, percent
 from helpers import display
-from helpers.xray.result import BANKS, SECTOR, Access
-from helpers.xray.table import label, percent
 
 MOST_SECTORS = 40  # boxes in a row; of more, only those that are touched are drawn
 ASKED, MOVED, LINE = "#0072b2", "#f2d9a7", "#555555"

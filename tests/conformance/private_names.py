@@ -37,9 +37,9 @@ RAISING = {
 
 def install(folder: Path) -> None:
     """Import the stand-in and give it CuPy's own ``cupy.testing``, from ``folder``."""
-    from helpers import standin
+    import gpuless
 
-    standin.install()
+    gpuless.install()
     import cupy
     import cupyx.profiler
     from cupy._core import raw
@@ -174,9 +174,9 @@ def _accelerators() -> dict:
 
 
 def _not_covered(module: str, name: str):
-    from helpers import standin
+    import gpuless
 
-    raise AttributeError(name) if name.startswith("_") else standin.not_covered(f"{module}.{name}")
+    raise AttributeError(name) if name.startswith("_") else gpuless.not_covered(f"{module}.{name}")
 
 
 def _named(module: types.ModuleType, *parts: str) -> dict:

@@ -13,9 +13,9 @@ from helpers.press import evidence
 NAME = "conformance"
 COMMAND = "python -m pytest tests/conformance --whole --store"
 ABOUT = [
-    "helpers/standin/engine/**/*",
-    "helpers/standin/packages/**/*",
-    "helpers/standin/names.toml",
+    "standin/gpuless/engine/**/*",
+    "standin/gpuless/packages/**/*",
+    "standin/gpuless/names.toml",
 ]
 Counts = dict[str, Counter]
 

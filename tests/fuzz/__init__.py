@@ -7,6 +7,6 @@ import os
 
 os.environ["CUPY_STANDIN"] = "always"
 
-import helpers.standin  # noqa: E402
+import gpuless  # noqa: E402
 
-helpers.standin.install()
+gpuless.install()

@@ -21,11 +21,11 @@ from . import runs
 
 # What the programs run on: translation, compiler and memory, arrays and the kinds of kernels.
 ABOUT = [
-    "helpers/standin/engine/**/*",
-    "helpers/standin/packages/cupy/_core/*",
-    "helpers/standin/packages/cupy/cuda/_guarded.py",
-    "helpers/standin/packages/cupy/cuda/function.py",
-    "helpers/standin/packages/cupy/cuda/memory.py",
+    "standin/gpuless/engine/**/*",
+    "standin/gpuless/packages/cupy/_core/*",
+    "standin/gpuless/packages/cupy/cuda/_guarded.py",
+    "standin/gpuless/packages/cupy/cuda/function.py",
+    "standin/gpuless/packages/cupy/cuda/memory.py",
 ]
 PIECE = 200  # cases that one process runs; a process has seeds of its own
 _FAILED = "\n---- a failure ----\n"

@@ -150,6 +150,14 @@ def test_no_formula_is_left_as_text(site, chapter):
     assert [s for s in shown if s.find_parent(["code", "pre"]) is None] == []
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_line_begins_with_the_sign_after_a_formula(site, chapter):
+    """It stands in the formula's own span, once."""
+    for formula in page(site, chapter).select("span.math"):
+        after = str(formula.next_sibling or "")
+        assert after[:1] not in tuple(",.;:"), (formula.get_text(), after[:20])
+
+
 def test_a_figure_is_enlarged_by_a_tap_and_put_back_by_another(reader):
     options = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
     visit = reader(**options).open(f"{CHAPTERS[0]}.html")

@@ -11,10 +11,10 @@ os.environ["CUPY_STANDIN"] = "always"
 
 import nvrtc  # noqa: E402
 
-import helpers.standin  # noqa: E402
-from helpers.standin.engine import sources  # noqa: E402
+import gpuless  # noqa: E402
+from gpuless.engine import sources  # noqa: E402
 
-helpers.standin.install()
+gpuless.install()
 if nvrtc.is_installed():
     os.environ.setdefault(sources.VARIABLE, nvrtc.__file__)
 

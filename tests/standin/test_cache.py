@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from marks import long_but
 
-from helpers.standin.engine import CompileError, cache, compiler, preprocess
-from helpers.standin.engine.options import parse
+from gpuless.engine import CompileError, cache, compiler, preprocess
+from gpuless.engine.options import parse
 
 ROOT = Path(__file__).parents[2]
 SOURCE = 'extern "C" double answer() { return 17; }'
@@ -82,7 +82,7 @@ def test_a_library_that_is_cut_off_is_made_again(folder, part):
 
 @pytest.mark.long
 def test_a_runtime_that_is_cut_off_is_made_again(folder):
-    program = f"from helpers.standin.engine import compiler\ncompiler.build({SOURCE!r})"
+    program = f"from gpuless.engine import compiler\ncompiler.build({SOURCE!r})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for _ in range(2):
         subprocess.run([sys.executable, "-c", program], env=environment, check=True)
@@ -126,9 +126,9 @@ def test_a_function_that_is_nowhere_is_no_matter_of_the_cache(folder):
 LIMITED = r"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1000 * int(sys.argv[1]),) * 2)
-import helpers.standin
-from helpers.standin.engine.options import parse
-helpers.standin.install()
+import gpuless
+from gpuless.engine.options import parse
+gpuless.install()
 import cupy as cp, numpy as np
 
 x = cp.arange(1000, dtype=np.float32)

@@ -5,7 +5,7 @@ import cupy as cp
 import nvrtc
 import pytest
 
-from helpers.standin.engine import sources
+from gpuless.engine import sources
 
 KERNEL = """extern "C" __global__ void row(int *x) {
     __shared__ int row[N];

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.standin.engine import Allocation, Module, compiler
-from helpers.standin.engine.errors import CompileError
-from helpers.standin.engine.options import parse
+from gpuless.engine import Allocation, Module, compiler
+from gpuless.engine.errors import CompileError
+from gpuless.engine.options import parse
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,8 +72,8 @@ def test_a_failed_compilation_leaves_nothing(cache):
 @pytest.mark.long
 def test_several_processes_at_once(cache):
     code = (
-        "import ctypes, helpers.standin as s; s.install()\n"
-        "from helpers.standin.engine import compiler\n"
+        "import ctypes, gpuless as s; s.install()\n"
+        "from gpuless.engine import compiler\n"
         "f = compiler.build('extern \"C\" double answer() { return 17; }').answer\n"
         "f.restype = ctypes.c_double; assert f() == 17"
     )

@@ -11,7 +11,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine import KernelError, Module, compiler, listening
+from gpuless.engine import KernelError, Module, compiler, listening
 
 MODULE = r"""
 typedef struct { int n; float w[3]; } Filter;

@@ -12,7 +12,7 @@ from cupy._core._launch import CARRAY
 from cupy.cuda.compiler import CompileException
 from elftools.elf.elffile import ELFFile
 
-from helpers.standin import nvrtc as compiler
+from gpuless import nvrtc as compiler
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"

@@ -15,7 +15,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine import Allocation, KernelError, compiler, kernels
+from gpuless.engine import Allocation, KernelError, compiler, kernels
 
 exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
 COPY = """extern "C" __global__ void copy(const float *x, float *y, int n_cols) {
@@ -58,7 +58,7 @@ def test_a_copy_without_a_bounds_test_at_many_sizes():
 def test_the_same_from_outside_the_process():
     """Once more where nothing that pytest does could help: the interpreter itself must live."""
     program = f"""
-import helpers.standin; helpers.standin.install()
+import gpuless; gpuless.install()
 import cupy as cp
 copy = cp.RawKernel({COPY!r}, "copy")
 caught = 0
@@ -301,7 +301,7 @@ def test_an_alarm_of_the_program_is_never_taken_for_the_time_limit(steps, second
     """In a process of its own: one that fell between two launches once ended or hung it."""
     program = f"""
 import signal, time
-import helpers.standin; helpers.standin.install()
+import gpuless; gpuless.install()
 import cupy as cp
 k = cp.RawKernel('''extern "C" __global__ void k(float *x) {{
     for (int i = 0; i < {steps}; ++i) x[0] += i;
@@ -336,7 +336,7 @@ def test_the_engine_knows_no_cupy():
     program = """
 import sys
 import numpy as np
-from helpers.standin.engine import Allocation, Module
+from gpuless.engine import Allocation, Module
 x = Allocation(12)
 np.asarray(x).view(np.float32)[:] = 1, 2, 3
 source = 'extern "C" __global__ void scale(float *x, float f) { x[threadIdx.x] *= f; }'
@@ -362,9 +362,9 @@ def test_an_allocation_is_closed_when_nothing_sees_it_any_more():
 def test_without_a_shadow(tmp_path):
     """The fences of systems that have none: what is 16 bytes away or more is found all the same."""
     program = """
-import helpers.standin; helpers.standin.install()
+import gpuless; gpuless.install()
 import cupy as cp
-from helpers.standin.engine import compiler
+from gpuless.engine import compiler
 assert not compiler.has_shadow()
 k = cp.RawKernel('extern "C" __global__ void k(float *x, int i) { x[i] = 1; }', "k")
 s = cp.RawKernel('''extern "C" __global__ void s(int i) {
@@ -392,7 +392,7 @@ assert float(x.sum()) == 1
 def test_fences_are_exact_where_the_stack_has_no_limit():
     """Linux lays out such a program otherwise: its libraries lie far below."""
     resource = pytest.importorskip("resource")
-    program = "from helpers.standin.engine import compiler; assert compiler.has_shadow()"
+    program = "from gpuless.engine import compiler; assert compiler.has_shadow()"
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     if most != resource.RLIM_INFINITY:
         pytest.skip("the limit of the stack cannot be lifted here")

@@ -9,7 +9,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine import kernels
+from gpuless.engine import kernels
 
 RNG = np.random.default_rng(21)
 

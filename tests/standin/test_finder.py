@@ -32,7 +32,7 @@ def other_cupy(tmp_path):
 BARE = (
     "import sys, types; h = types.ModuleType('helpers'); "
     f"h.__path__ = [{str(ROOT / 'helpers')!r}]; sys.modules['helpers'] = h; "
-    "import helpers.standin as s; "
+    "import gpuless as s; "
 )
 
 
@@ -77,15 +77,16 @@ def test_unknown_mode():
 
 
 def test_cupy_imported_first_on_a_machine_without_gpu(other_cupy):
-    done = python("import cupy, helpers.standin as s", mode="always", path=[other_cupy])
-    assert "RuntimeError: cupy was imported before helpers, and CUPY_STANDIN=always." in done.stderr
-    assert "import helpers first" in done.stderr
+    done = python("import cupy, gpuless as s; s.install()", mode="always", path=[other_cupy])
+    assert "RuntimeError: cupy was imported before the CPU stand-in was put in place" in done.stderr
+    assert "CUPY_STANDIN=always" in done.stderr
+    assert "call gpuless.install() first, or run `python -m gpuless script.py`" in done.stderr
 
 
 def test_import_helpers_serves_cupy_and_its_submodules_once():
     done = python(
         "import helpers; import cupy as cp, cupyx, cupyx.profiler; from cupy.cuda import runtime; "
-        "import helpers.standin as s; s.install(); import sys; "
+        "import gpuless as s; s.install(); import sys; "
         "assert len([f for f in sys.meta_path if type(f).__name__ == '_Finder']) == 1; "
         "assert cp.__file__.startswith(str(s.PACKAGES)); " + SHOW,
         mode="always",
@@ -95,9 +96,9 @@ def test_import_helpers_serves_cupy_and_its_submodules_once():
 
 
 def test_what_is_covered_is_listed():
-    from helpers import standin
+    import gpuless
 
-    assert standin.COVERED and standin.NOT_COVERED
-    for page in (standin.COVERED, standin.NOT_COVERED):
+    assert gpuless.COVERED and gpuless.NOT_COVERED
+    for page in (gpuless.COVERED, gpuless.NOT_COVERED):
         assert all(isinstance(k, str) and isinstance(v, str) and v for k, v in page.items())
-    assert "cupy.cuda.nccl is not covered" in str(standin.not_covered("cupy.cuda.nccl"))
+    assert "cupy.cuda.nccl is not covered" in str(gpuless.not_covered("cupy.cuda.nccl"))

@@ -9,8 +9,8 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine import casts
-from helpers.standin.engine.source import without_strings
+from gpuless.engine import casts
+from gpuless.engine.source import without_strings
 
 VALUES = [0.7, -0.7, 41.9, -41.9, 300.5, -300.5, 70000.5, 3e9, -3e9, 1e19, -1e19, 1e38, -1e38,
           np.inf, -np.inf, np.nan, 2147483648.0, 4294967296.0]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cupy.linalg import LinAlgError
 
-from helpers import standin
+import gpuless
 
 RNG = np.random.default_rng(5)
 CUBE = RNG.permutation(60).reshape(3, 5, 4).astype(float)  # asymmetric, no value twice
@@ -256,7 +256,7 @@ MODULES = {  # and how many public names of each may be lacking
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_of_cupy_is_there_or_named_by_an_error(module):
     found = importlib.import_module(module)
-    known = standin.public(module)
+    known = gpuless.public(module)
     lacking = []
     for name in sorted(known):
         try:
@@ -272,12 +272,12 @@ def test_every_public_name_of_cupy_is_there_or_named_by_an_error(module):
 def test_cupy_offers_nothing_that_cupy_has_not():
     """What runs here and has no name on a GPU would be a trap."""
     offered = {name for name in vars(cp) if not name.startswith("_")}
-    modules = {name.split(".")[1] for name in standin.public("modules") if "." in name}
-    assert offered - standin.public("cupy") - modules == {"annotations", "is_standin"}
+    modules = {name.split(".")[1] for name in gpuless.public("modules") if "." in name}
+    assert offered - gpuless.public("cupy") - modules == {"annotations", "is_standin"}
     for module in (cp.linalg, cp.random, cp.fft):
         functions = {n for n, f in vars(module).items() if n[0] != "_" and f.__doc__}
         rows = {n for n in functions if "As NumPy's" in module.__dict__[n].__doc__}
-        assert len(rows) > 15 and rows <= standin.public(module.__name__)
+        assert len(rows) > 15 and rows <= gpuless.public(module.__name__)
 
 
 @pytest.mark.parametrize(

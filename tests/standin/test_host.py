@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from marks import long_but
 
-import helpers.standin
-from helpers.standin.engine import KernelError, compiler
+import gpuless
+from gpuless.engine import KernelError, compiler
 
 exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
 LOOP = """extern "C" __global__ void loop(volatile float *x, long long n) {
@@ -35,8 +35,8 @@ def press():
 
 def run(program):
     """Run a program in a process of its own; what it printed."""
-    start = "import ctypes, signal, sys, threading, time\nimport helpers.standin\n"
-    start += "helpers.standin.install()\n"
+    start = "import ctypes, signal, sys, threading, time\nimport gpuless\n"
+    start += "gpuless.install()\n"
     start += f"import cupy as cp\nloop = cp.RawKernel({LOOP!r}, 'loop')\nx = cp.zeros(1, 'f4')\n"
     start += "loop((1,), (1,), (x, 1))\nMAIN = threading.main_thread().ident\nprint('begins')\n"
     start += PRESS
@@ -125,13 +125,13 @@ def test_the_time_of_other_threads_is_not_counted():
     for thread in others:
         thread.start()
     try:
-        with helpers.standin.time_limit(2.5 * taken):
+        with gpuless.time_limit(2.5 * taken):
             loop((1,), (1,), (x, n))
     finally:
         stop.set()
         for thread in others:
             thread.join()
-    with helpers.standin.time_limit(taken), pytest.raises(KernelError, match="time_limit"):
+    with gpuless.time_limit(taken), pytest.raises(KernelError, match="time_limit"):
         loop((1,), (1,), (x, 5 * n))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from cupy.cuda.compiler import CompileException
 
-import helpers.standin
-from helpers.standin.engine import KernelError, compiler
+import gpuless
+from gpuless.engine import KernelError, compiler
 
 exact = pytest.mark.skipif(not compiler.has_shadow(), reason="no shadow memory on this system")
 FILL = """__device__ __noinline__ void fill(float *a, int first, int last) {
@@ -309,7 +309,7 @@ def test_a_fault_in_printf_names_the_line(capsys):
 
 def test_a_printf_that_writes_without_end():
     k = kernel('printf("%*d", width, 1);', "int width")
-    with helpers.standin.time_limit(0.3):
+    with gpuless.time_limit(0.3):
         assert re.search(
             "line 2: printf has written for too long: is a width", complaint(k, 2**31 - 9)
         )

@@ -11,7 +11,7 @@ import pytest
 from cupy.cuda import memory
 from cupy.cuda.runtime import CUDARuntimeError
 
-from helpers.standin.engine import memory as engine_memory
+from gpuless.engine import memory as engine_memory
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from cupy.cuda.compiler import CompileException
 from functions import BINARY, EXACT, FLOAT_ONLY, UNARY
 
-from helpers.standin import nvrtc as compiler
-from helpers.standin.engine import sources
+from gpuless import nvrtc as compiler
+from gpuless.engine import sources
 
 pytestmark = pytest.mark.skipif(
     not nvrtc.is_installed(), reason="needs nvidia-cuda-nvrtc, -runtime and -cccl"
@@ -83,13 +83,13 @@ extern "C" __global__ void k(float *x) {
     cg::this_grid().sync();
 }"""
     nvrtc.check(source)
-    monkeypatch.setattr("helpers.standin.nvrtc.include_folder", lambda header: None)
+    monkeypatch.setattr("gpuless.nvrtc.include_folder", lambda header: None)
     with pytest.raises(RuntimeError, match="pip install nvidia-cuda-runtime nvidia-cuda-cccl"):
         nvrtc.check(source + "\n")  # what has been accepted is not compiled again
 
 
 def test_not_installed(monkeypatch):
-    monkeypatch.setattr("helpers.standin.nvrtc._wheel_folders", lambda: [])
+    monkeypatch.setattr("gpuless.nvrtc._wheel_folders", lambda: [])
     compiler._library.cache_clear()
     with pytest.raises(RuntimeError, match="pip install nvidia-cuda-nvrtc"):
         nvrtc.check("")

@@ -10,7 +10,7 @@ from pathlib import Path
 import cupy_oldest
 import pytest
 
-from helpers import standin
+import gpuless
 
 pytestmark = pytest.mark.skipif(
     not cupy_oldest.is_there(), reason="run python tests/cupy_oldest.py"
@@ -46,15 +46,15 @@ LIBRARIES = set("cublas curand cusolver cusparse".split())  # cupy.cuda imports 
 
 @pytest.mark.parametrize("module", LATER)
 def test_the_oldest_cupy_lacks_these_names_and_has_no_other(module):
-    known = standin.public(module)
+    known = gpuless.public(module)
     there = {name for name in cupy_oldest.names(module) if not name.startswith("_")}
-    below = {full.split(".")[-1] for full in standin.public("modules") if module + "." in full}
+    below = {full.split(".")[-1] for full in gpuless.public("modules") if module + "." in full}
     assert known and known - there - below - LIBRARIES == LATER[module]
     assert there - known - OWN == set()
 
 
 def test_every_module_that_is_listed_is_in_the_oldest_cupy():
-    stems = [cupy_oldest.FOLDER.joinpath(*m.split(".")) for m in standin.public("modules")]
+    stems = [cupy_oldest.FOLDER.joinpath(*m.split(".")) for m in gpuless.public("modules")]
     folders = [stem for stem in stems if stem.is_dir()]
     assert len(folders) > 30
     assert all((folder / "__init__.py").is_file() for folder in folders)

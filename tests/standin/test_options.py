@@ -5,9 +5,9 @@ import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers.standin.engine import CompileError
-from helpers.standin.engine.options import parse
-from helpers.standin.engine.preprocess import preprocess
+from gpuless.engine import CompileError
+from gpuless.engine.options import parse
+from gpuless.engine.preprocess import preprocess
 
 SOURCE = 'extern "C" __global__ void k(float *y) { y[0] = 1; }'
 TAKEN = """-dc|-dw|--device-c|-ewp|-G|--device-debug|-lineinfo|--generate-line-info|-use_fast_math

@@ -10,9 +10,9 @@ import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers.standin.engine import preprocess
-from helpers.standin.engine.declarations import declarations, is_constant
-from helpers.standin.engine.options import parse
+from gpuless.engine import preprocess
+from gpuless.engine.declarations import declarations, is_constant
+from gpuless.engine.options import parse
 
 KERNEL = 'extern "C" __global__ void k(float *x) {{ int i = threadIdx.x; {} }}\n'
 

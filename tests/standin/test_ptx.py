@@ -15,7 +15,7 @@ import cupy as cp
 import numpy as np
 import pytest
 
-from helpers.standin.engine.translate import translate
+from gpuless.engine.translate import translate
 
 RNG = np.random.default_rng(42)
 SHAPES = [("f64", 8, 4), ("f64", 16, 4), ("f64", 16, 8), ("f64", 16, 16), ("tf32", 16, 4),

@@ -6,7 +6,7 @@ import sys
 import cupy as cp
 import pytest
 
-from helpers.standin.engine import sources
+from gpuless.engine import sources
 
 LISTENER = """
 import json

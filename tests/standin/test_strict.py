@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from marks import long_but
 
-import helpers.standin
-from helpers.standin.engine import compiler
+import gpuless
+from gpuless.engine import compiler
 
 PUT = cp.RawKernel(
     'extern "C" __global__ void put(float *x, const float *y, int i) {\n  x[i] = y[0] + 1;\n}',
@@ -141,7 +141,7 @@ def test_a_block_that_waits_for_a_later_one(wait):
     module = cp.RawModule(code=source)
     calls = cp.ndarray((1,), np.int32, module.get_global("calls"))
     flag, count = cp.zeros(1, np.int32), cp.zeros(1, np.int32)
-    with helpers.standin.time_limit(0.3):
+    with gpuless.time_limit(0.3):
         for times in (1, 2):
             flag[:] = 0
             module.get_function("k")((3,), (2,), (flag, count))
@@ -153,7 +153,7 @@ def test_a_wait_without_an_end_is_still_an_error():
     source = """extern "C" __global__ void k(int *flag) {
         for (;;) if (atomicAdd(flag, 0)) break; }"""
     with (
-        helpers.standin.time_limit(0.3),
+        gpuless.time_limit(0.3),
         pytest.raises(RuntimeError, match="too long|round a loop"),
     ):
         cp.RawKernel(source, "k")((2,), (2,), (cp.zeros(1, np.int32),))
@@ -247,3 +247,32 @@ def test_what_cupy_makes_of_odd_grids_and_blocks():
     for grid, block in (((), (1,)), ((1,), ())):
         with pytest.raises(IndexError, match="tuple index out of range"):
             k(grid, block, (y,))
+
+
+OWED = {
+    "if (a < 2) return 7;": 2,
+    "int twice = 2 * a;": 0,
+    "for (int i = 0; i < 3; ++i)\n    if (i == a) return i;": 3,
+}
+
+
+@pytest.mark.parametrize("body", OWED)
+def test_a_return_that_is_owed(body):
+    code = f"""__device__ int owes(int a) {{
+    {body}
+}}
+extern "C" __global__ void k(int *y) {{ y[threadIdx.x] = owes(threadIdx.x); }}"""
+    said = rf"thread \({OWED[body]}, 0, 0\), line 1: .*ended without the return it owes"
+    with pytest.raises(RuntimeError, match=said):
+        cp.RawKernel(code, "k")((1,), (5,), (cp.zeros(5, "i4"),))
+
+
+def test_a_return_that_is_not_needed():
+    code = """__device__ int sign(int a) {
+    if (a > 0) return 1;
+    else if (a <= 0) return -1;
+}
+extern "C" __global__ void k(int *y) { y[threadIdx.x] = sign((int)threadIdx.x - 2); }"""
+    y = cp.zeros(5, "i4")
+    cp.RawKernel(code, "k")((1,), (5,), (y,))
+    assert y.tolist() == [-1, -1, -1, 1, 1]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from helpers.standin.engine.errors import CompileError
-from helpers.standin.engine.options import parse
-from helpers.standin.engine.translate import translate
-from helpers.xray.machine.build import lines_of
+from gpuless.engine.errors import CompileError
+from gpuless.engine.options import parse
+from gpuless.engine.translate import translate
+from gpuless.xray.machine.build import lines_of
 
 
 def test_line_numbers_stay():

@@ -8,8 +8,8 @@ import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
 
-from helpers import standin
-from helpers.standin.engine import compiler, coverage, preprocess, uncovered
+import gpuless
+from gpuless.engine import compiler, coverage, preprocess, uncovered
 
 pytestmark = pytest.mark.usefixtures("only_the_standin")
 
@@ -69,7 +69,7 @@ REFUSED = {
 
 
 def test_all_that_is_refused_is_told_and_refused():
-    told = standin.NOT_COVERED["Inside kernels"]
+    told = gpuless.NOT_COVERED["Inside kernels"]
     assert len(coverage.REFUSED) == len(REFUSED)
     for (_, what), (word, body) in zip(coverage.REFUSED, REFUSED.items(), strict=True):
         assert word in what and what in told
@@ -78,7 +78,7 @@ def test_all_that_is_refused_is_told_and_refused():
 
 
 def test_all_that_is_told_as_covered_is_there(only_the_standin):
-    told = standin.COVERED["Inside kernels"]
+    told = gpuless.COVERED["Inside kernels"]
     for header in preprocess.HEADERS:
         compile_("x[0] = 1;", f"#include <{header}>\n")
         assert f"`{header}`" in told or header in preprocess.CUPY_HEADERS

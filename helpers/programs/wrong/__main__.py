@@ -3,8 +3,9 @@
 import json
 import sys
 
+import gpuless
 import helpers  # noqa: F401  first: it decides who answers to `import cupy`
-from helpers import device, standin
+from helpers import device
 from helpers.programs import wrong
 from helpers.programs.wrong import say
 
@@ -14,12 +15,12 @@ DEVICES = 2  # logical ones
 
 def main(names):
     """Print {name: {"wrong": …, "mended": …}} as say.run() has them."""
-    if not standin.is_active():
+    if not gpuless.is_active():
         raise SystemExit("these programs would stop a GPU's process: set CUPY_STANDIN=always")
     names = names or [name for name, where in wrong.PROGRAMS.items() if wrong.STANDIN in where]
     device.logical_devices(DEVICES)
     found = {}
-    with standin.time_limit(WAIT):
+    with gpuless.time_limit(WAIT):
         for name in names:
             path = wrong.path(name)
             there = [part for part in say.parts(path) if part != "setup"]

@@ -1,0 +1,370 @@
+"""Compile C++ text into a shared library with the compiler at hand, once: libraries are cached.
+
+Every source is compiled behind ``shim/cuda.h``, which makes CUDA C valid C++ (precompiled where
+the compiler can do that). The libraries call ``shim/runtime.cpp``, which runs the threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuless.engine import cache, lines, uncovered
+from gpuless.engine.errors import CompileError
+
+SHIM = Path(__file__).with_name("shim")
+NO_COMPILER = (
+    "The CPU stand-in compiles kernels and found no C++ compiler. Install one: g++ or clang++ from "
+    "your system, or `pip install ziglang`. ($CXX names a compiler that is not on the PATH.)"
+)
+# -ffp-contract=off and no -march: the same bits on every machine. -fwrapv: integers overflow as on
+# a GPU. A loop without an end stays one. _FORTIFY_SOURCE would forbid longjmp from one stack to
+# another.
+FLAGS = (
+    "-O2 -fPIC -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-exceptions "
+    "-fno-rtti -fno-threadsafe-statics -fno-delete-null-pointer-checks -fno-finite-loops "
+    "-U_FORTIFY_SOURCE"
+).split()
+if sys.platform != "darwin":
+    FLAGS.append("-fstack-clash-protection")  # a large local array meets the fence below it
+# What a variable holds before it is given a value: the same useless number each time. Else Clang
+# takes it that only lanes which have set theirs come to a shuffle, and drops the test before it.
+UNINITIALISED = "-ftrivial-auto-var-init=pattern"
+# NVRTC only warns of `int i{3.7}`, and does not count in bytes from a void pointer.
+LIKE_NVRTC = ["-Wno-narrowing", "-Werror=pointer-arith"]
+# By family: messages without pictures, and of all warnings only that of what CUDA does not have;
+# zig need not build its C++ library, which nothing uses.
+FAMILY_FLAGS = {
+    # -fno-lifetime-dse: or the useless number below is dropped where there is a constructor.
+    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla", "-fno-lifetime-dse", *LIKE_NVRTC],
+    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla", *LIKE_NVRTC],
+}
+FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
+# What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
+# width or more; a function that ends without its return; a misaligned access; and, where there is a
+# shadow, one outside every array. -g1: the lines of instructions.
+CHECKS = (
+    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent,return "
+    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow,shift-exponent"
+).split()
+# Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
+# their code elsewhere.
+SHADOW = 0x300000000000
+SHADOW_CHECKS = {
+    "gcc": [
+        "-fsanitize=kernel-address",
+        f"-fasan-shadow-offset={SHADOW:#x}",
+        *(f"--param=asan-{what}" for what in ("stack=1", "instrument-allocas=0", "globals=1")),
+        "-fsanitize-sections=standin_constant",
+        "--param=asan-instrumentation-with-call-threshold=1000000",
+    ],
+    "clang": [
+        "-fsanitize=kernel-address",
+        "-fno-sanitize-address-use-after-scope",
+        *(
+            word
+            for option in (
+                f"mapping-offset={SHADOW:#x}",
+                "stack=1",
+                "instrument-dynamic-allocas=0",
+                "globals=1",
+                "kernel-mem-intrinsic-prefix=1",
+                "instrumentation-with-call-threshold=1000000",
+            )
+            for word in ("-mllvm", f"-asan-{option}")
+        ),
+    ],
+}
+SHADOW_CHECKS["zig"] = SHADOW_CHECKS["clang"]
+# The name of a function that computes what variables of a module begin with. A GPU has none, and it
+# would run while the library is loaded, outside of every launch.
+INITIALISES = b"_GLOBAL__sub_I_"
+# And what remembers whether a variable of the reader's functions has been given its first value.
+GUARDS = re.compile(rb"\0_ZGVZN12standin_user\w*E(\d+)(\w+)\0")
+LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
+# After the text of a kernel, which calls nothing else of the system: with all that g++ would look
+# through, linking takes twice as long.
+LIBRARIES = {"gcc": ["-nodefaultlibs", "-lm", "-lgcc"] if sys.platform == "linux" else []}
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """``command`` to run, its ``family`` (gcc, clang or zig) and all that its version says."""
+
+    command: tuple[str, ...]
+    family: str
+    version: str
+
+    @property
+    def major(self) -> int:
+        """The first number of the version; 0 if there is none to be seen."""
+        found = re.search(r"(?:\)|version) (\d+)\.", self.version)
+        return int(found[1]) if found else 0
+
+
+def cache_folder() -> Path:
+    """The folder of compiled libraries; made if need be. RuntimeError, saying what to do, where
+    that cannot be done or others could write there."""
+    return cache.folder()
+
+
+def find_compiler() -> Compiler:
+    """The C++ compiler: ``$CXX``, g++, clang++, ``python -m ziglang c++``; RuntimeError if none."""
+    return _find_compiler(os.environ.get("CXX"), os.environ.get("PATH"))
+
+
+@functools.cache
+def _find_compiler(cxx: str | None, path: str | None) -> Compiler:
+    candidates = [tuple(shlex.split(cxx))] if cxx else []
+    candidates += [("g++",), ("clang++",)]
+    for command in candidates:
+        if command and shutil.which(command[0], path=path) and (version := _version(command)):
+            family = "zig" if "ziglang" in command or "zig" in Path(command[0]).name else None
+            return Compiler(command, family or ("clang" if "clang" in version else "gcc"), version)
+    if importlib.util.find_spec("ziglang") is not None:
+        command = (sys.executable, "-m", "ziglang", "c++")
+        if version := _version(command):
+            return Compiler(command, "zig", version)
+    raise RuntimeError(NO_COMPILER)
+
+
+def _version(command: tuple[str, ...]) -> str | None:
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+@functools.cache
+def _shim_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(SHIM.iterdir()):
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _key(*parts: str) -> str:
+    text = "\0".join([_shim_hash(), find_compiler().version, *parts])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _run(
+    folder: str, arguments: list[str], source: str | None, libraries: Sequence[str] = ()
+) -> subprocess.CompletedProcess:
+    """Run the compiler on a text, which lies in the folder meanwhile."""
+    if source is not None:
+        text = Path(folder, "source.cpp")
+        text.write_text(source, encoding="utf-8")
+        arguments = [*arguments, str(text), *libraries]
+    return subprocess.run(
+        [*find_compiler().command, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},  # plain ASCII messages
+        check=False,
+    )
+
+
+def preprocessed(arguments: list[str], source: str) -> tuple[str, str]:
+    """What the compiler makes of a text with ``-E`` among the arguments, or else what it says."""
+    quiet = FAMILY_FLAGS[find_compiler().family][:1]
+    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="making-") as folder:
+        done = _run(folder, [*arguments, *quiet, "-x", "c++"], source)
+    if done.returncode == 0:
+        return done.stdout, ""
+    return "", done.stderr or f"the compiler ended with status {done.returncode}"
+
+
+def _make(
+    target: Path, arguments: list[str], source: str | None = None, libraries: Sequence[str] = ()
+) -> str | None:
+    """Run the compiler for ``target``, which appears complete or not at all; None or what it said.
+
+    Several processes may do so at once: each writes a file of its own and moves it into place.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as folder:
+        made = Path(folder, target.name)
+        done = _run(folder, [*arguments, "-o", str(made)], source, libraries)
+        if done.returncode != 0:
+            return done.stderr or f"the compiler ended with status {done.returncode}"
+        os.replace(made, target)
+    return None
+
+
+@functools.cache
+def runtime() -> ctypes.CDLL:
+    """The library that runs kernels (shim/runtime.cpp), built on first use."""
+    with _lock:
+        flags = [*_flags(), *LINK, "-std=c++17", f"-DSTANDIN_SHADOW={SHADOW:#x}", "-D_GNU_SOURCE"]
+        path = cache_folder() / f"runtime-{_key(*flags)}.so"
+        if not cache.is_whole(path):
+            name = "-install_name" if sys.platform == "darwin" else "-soname"
+            arguments = [*flags, f"-Wl,{name},{path.name}", str(SHIM / "runtime.cpp")]
+            if message := _make(path, arguments):
+                raise RuntimeError(f"the stand-in's runtime does not compile:\n{message}")
+        # Global, so that the kernels' libraries find it by its name.
+        return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+@functools.cache
+def has_shadow() -> bool:
+    """Whether fences are exact to the byte (shim/memory.h); if not, up to 15 bytes past the end of
+    an array are not seen. So it is where the system is not Linux, and with STANDIN_FENCES=pages.
+
+    RuntimeError where there is no room for device memory at all.
+    """
+    found = runtime().standin_reserve(int(os.environ.get("STANDIN_FENCES") != "pages"))
+    if not found:
+        raise RuntimeError(
+            "the system has no addresses to reserve for device memory. Where a limit is set to "
+            "them (`ulimit -v`, as on login nodes and in batch jobs), raise it or ask for more"
+        )
+    return found == 2
+
+
+def _flags() -> list[str]:
+    return [*FLAGS, *FAMILY_FLAGS[find_compiler().family]]
+
+
+def _kernel_flags(pointers: bool) -> list[str]:
+    flags = [*_flags(), *CHECKS]
+    compiler = find_compiler()
+    if compiler.family != "gcc" or compiler.major >= 12:
+        flags.append(UNINITIALISED)
+    if pointers:
+        flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[compiler.family] * has_shadow())]
+    return flags
+
+
+@functools.cache
+def _include_shim(standard: str, pch: bool, pointers: bool) -> list[str]:
+    """Arguments that include the shim, precompiled where the compiler is g++."""
+    plain = [f"-I{SHIM}", "-include", str(SHIM / "cuda.h")]
+    if not pch or find_compiler().family != "gcc":
+        return plain
+    flags = _kernel_flags(pointers)
+    folder = cache_folder() / f"headers-{_key(*flags, standard)}"
+    folder.mkdir(exist_ok=True)
+    target = folder / "cuda.h.gch"
+    if not target.exists():
+        arguments = [*flags, standard, "-x", "c++-header", str(SHIM / "cuda.h")]
+        if _make(target, arguments):
+            return plain
+    return [f"-I{folder}", f"-I{SHIM}", "-include", "cuda.h"]
+
+
+def _make_kernel(
+    path: Path, flags: list[str], standard: str, pch: bool, pointers: bool, text: str
+) -> str | None:
+    """``_make`` for text that needs the shim; a precompiled shim that is cut off is made anew."""
+    for _ in range(2):
+        arguments = [*flags, *_include_shim(standard, pch, pointers), "-x", "c++"]
+        message = _make(path, arguments, text, LIBRARIES.get(find_compiler().family, []))
+        if not (message and re.search(r"precompiled header:|cannot read PCH", message)):
+            break
+        _include_shim.cache_clear()
+        for folder in cache_folder().glob("headers-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+    return message
+
+
+def build(
+    source: str,
+    *,
+    options: tuple[str, ...] = ("-std=c++17",),
+    name: str = "kernel",
+    pch: bool = True,
+    pointers: bool = True,
+) -> ctypes.CDLL:
+    """Compile C++ ``source``, which needs no include for the shim, and load it.
+
+    Args:
+        source: the text; ``#line N "NAME.cu"`` in it decides which lines messages speak of.
+        options: the standard; see ``options.Options.arguments``.
+        name: what the source is called in messages, without ``.cu``.
+        pch: whether to use the precompiled header.
+        pointers: False if the reader's code cannot follow a pointer, so that no access need be
+            checked and loops may be vectorised.
+
+    Raises:
+        CompileError: the source is rejected; ``str()`` has the messages.
+        NotImplementedError: it names something of CUDA's that the shim lacks.
+        RuntimeError: there is no compiler.
+    """
+    with _lock:
+        runtime()  # first: the library needs it
+        text = f'#line 1 "{name}.cu"\n{source}'
+        flags = [*_kernel_flags(pointers), *LINK, *options]
+        path = cache_folder() / f"{_key(*flags, text)}.so"
+        if not cache.is_whole(path):
+            if message := _make_kernel(path, flags, options[0], pch, pointers, text):
+                message = readable(message, name)
+                raise uncovered.in_message(message) or CompileError(message)
+            made = path.read_bytes()
+            guard = GUARDS.search(made)
+            if INITIALISES in made or guard:
+                file, what = f"{name}.cu", "__device__ variable"
+                line = 0 if guard else lines.initialised(str(path), file)
+                if guard:
+                    variable = guard[2][: int(guard[1])].decode()
+                    line = lines.declared(text, variable, file)
+                    what = (
+                        "function-scope static __device__ variable within a __device__/__global__ "
+                        "function"
+                    )
+                path.unlink()
+                raise CompileError(
+                    f"{file}({line}): error: dynamic initialization is not supported for a {what}"
+                    f'\n\n1 error detected in the compilation of "{file}".\n'
+                )
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError as error:  # a function that is declared and nowhere defined
+            missing = str(error).rpartition(": ")[2]
+            raise CompileError(f"ptxas fatal   : Unresolved extern function '{missing}'") from None
+
+
+def readable(message: str, name: str) -> str:
+    """The compiler's errors in NVRTC's form: ``name.cu(3): error: 'b' was not declared``."""
+    pattern = re.compile(
+        r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?(?P<kind>error|note): "
+        r"(?P<what>.*)"
+    )
+    found: list[tuple[str, str]] = []  # place, what
+    of_error = False
+    for line in message.splitlines():
+        match = pattern.match(line)
+        if not match:
+            continue
+        place = f"{match['file']}({match['line']})"
+        if match["kind"] == "error":
+            what = re.sub(r"\bstandin_(?:dynamic_|user::(?:\{anonymous\}::)?)", "", match["what"])
+            found.append((place, what.partition(" [-W")[0]))
+            of_error = True
+        elif "expanded from macro" not in match["what"]:
+            of_error = False  # what follows is of this note
+        elif of_error and match["file"] != "generated code":
+            found[-1] = (place, found[-1][1])  # Clang names the macro's use first
+    errors = list(dict.fromkeys(f"{place}: error: {what}" for place, what in found))
+    if not errors:
+        return message
+    plural = "error" if len(errors) == 1 else "errors"
+    errors.append(f'{len(errors)} {plural} detected in the compilation of "{name}.cu".')
+    return "\n\n".join(errors) + "\n"

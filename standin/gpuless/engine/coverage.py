@@ -1,0 +1,35 @@
+"""What of CUDA C the stand-in covers inside kernels: the one place that says it.
+
+From here come the refusals, and what ``gpuless.COVERED`` and ``NOT_COVERED`` say of
+kernels, and so the page of the book.
+"""
+
+from __future__ import annotations
+
+from gpuless.engine import ptx
+from gpuless.engine.preprocess import CUPY_HEADERS, HEADERS
+
+# What a kernel cannot have: how it looks in preprocessed text, and what it is.
+REFUSED = (
+    (r"<<<", "dynamic parallelism (`<<<...>>>`)"),
+    (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
+    (
+        r"\bcuda\s*::(?!\s*(?:std\s*::\s*)?(?:atomic(?:_ref)?\b|memory_order|atomic_thread_fence"
+        r"|thread_scope_)\w*)(?!\s*thread_scope\b)",
+        "libcu++ (`cuda::`...) beyond `atomic` and `atomic_ref`",
+    ),
+    (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
+    (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
+    (r"\bcurand\w+", "the device side of cuRAND"),
+)
+
+
+def in_kernels() -> str:
+    """What kernels may use beside the language, atomic functions, warps, and shared memory."""
+    headers = ", ".join(f"`{name}`" for name in HEADERS if name not in CUPY_HEADERS)
+    return f"the headers {headers}; of inline PTX: {'; '.join(f'`{one}`' for one in ptx.COVERED)}"
+
+
+def not_in_kernels() -> str:
+    """What is refused by its name."""
+    return f"{', '.join(what for _, what in REFUSED)}, bfloat16, inline PTX of other kinds"

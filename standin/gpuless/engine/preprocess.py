@@ -1,0 +1,182 @@
+"""One pass of the compiler's preprocessor over CUDA C, which leaves CUDA's own words alone.
+
+It sees what NVRTC sees: its macros, the reader's -D and -I, and no header of the system. For a
+header of CUDA's or CuPy's it finds a line that says which of the shim's is to stand for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tempfile
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuless.engine import cache, compiler, uncovered
+from gpuless.engine.errors import CompileError
+from gpuless.engine.options import Options
+from gpuless.engine.source import without_strings
+
+# Headers that CUDA or CuPy offers to kernels, and the shim's own version of each.
+CUPY_HEADERS = {
+    "cupy/complex.cuh": "complex.h",
+    "cupy/float16.cuh": "float16.h",
+    "cupy/carray.cuh": "carray.h",
+    "carray.h": "carray.h",
+    "complex.h": "complex.h",
+    "float16.h": "float16.h",
+}
+HEADERS = {
+    **CUPY_HEADERS,
+    "cooperative_groups.h": "cooperative_groups.h",
+    "cooperative_groups/memcpy_async.h": "cooperative_groups.h",
+    "cooperative_groups/reduce.h": "cooperative_groups.h",
+    "cooperative_groups/scan.h": "cooperative_groups.h",
+    "cuda/atomic": "atomic_ref.h",
+    "cuda/std/atomic": "atomic_ref.h",
+    "cuda_fp16.h": "half.h",
+    "cuda_pipeline.h": "pipeline.h",
+    "cuda_pipeline_primitives.h": "pipeline.h",
+    "cuda_runtime.h": None,
+    "math_constants.h": "math_constants.h",
+    "mma.h": "wmma.h",
+}
+_MARK = "#pragma standin_header "
+_ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
+_ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
+_DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
+_MISSING = re.compile(
+    r"^(?P<where>\S.*?\(\d+\)): error: (?:'(?P<a>[^']+)' file not found|(?P<b>\S+): No such file)",
+    re.MULTILINE,
+)
+
+
+# Names that the built-in header of NVRTC 13 uses: it is read behind the macros of -D, and breaks on
+# them.
+_TAKEN = frozenset(
+    "T a align alignment b base begin bytes count delta dst end f fn format func height id in "
+    "int key laneMask length mask mode name offset op p pred ptr res result size size_t src "
+    "srcLane std type v val value var w width x y z".split()
+)
+
+
+class Preprocessed:
+    """Text without comments and macros. Its lines that begin with ``#`` say where a line is from.
+
+    ``bare`` is the text with strings and those lines blanked, ``headers`` are the shim's that it
+    asks for.
+    """
+
+    def __init__(self, text: str, headers: Sequence[str] = ()):
+        self.headers = list(dict.fromkeys([*_ANSWER.findall(text), *headers]))
+        self.text = _ANSWER.sub("", text)
+        self.bare = self.blanked(self.text)
+        self._marks = [(m.end(), int(m[1]), m[2]) for m in _PLACE.finditer(self.text)]
+        self._starts = [mark[0] for mark in self._marks]
+
+    @staticmethod
+    def blanked(text: str) -> str:
+        """``text`` without strings and directives, every character else at its place."""
+        return without_strings(_DIRECTIVE.sub(lambda m: " " * len(m[0]), text))
+
+    def place(self, position: int) -> tuple[str, int]:
+        """File and line of a position in the text."""
+        number = bisect_right(self._starts, position) - 1
+        if number < 0:
+            return "", self.text.count("\n", 0, position) + 1
+        start, line, file = self._marks[number]
+        return file, line + self.text.count("\n", start, position) - 1
+
+    def where(self, position: int) -> str:
+        """As compilers write it: ``k.cu(3)``."""
+        file, line = self.place(position)
+        return f"{file}({line})"
+
+
+@functools.cache
+def _own_text() -> str:
+    return Path(__file__).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _answers() -> Path:
+    """A folder with a file for each header that the shim answers."""
+    names = "\n".join(f"{name} {header}" for name, header in HEADERS.items())
+    folder = cache.folder() / f"answers-{compiler._key(names)}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="making-") as place:
+            made = Path(place, "answers")
+            for name, header in HEADERS.items():
+                path = made / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"{_MARK}{header}\n" if header else "\n", encoding="utf-8")
+            try:
+                os.rename(made, folder)
+            except OSError:  # another process was faster
+                if not folder.exists():
+                    raise
+    return folder
+
+
+def preprocess(source: str, name: str, options: Options) -> Preprocessed:
+    """Preprocess CUDA C, which messages call ``name.cu``.
+
+    Raises:
+        CompileError: for a directive that is wrong, an include that nobody offers, ``#error``.
+        NotImplementedError: for a header of CUDA's that the shim lacks.
+    """
+    _refuse_taken(options.definitions)
+    text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
+    (standard,), folders = options.arguments, options.folders
+    # Without folders, nothing but the text decides what comes out of it; a file may change.
+    alone = not (folders or "__has_include" in text or _ABSOLUTE.search(text))
+    kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
+    if alone and (result := cache.stored(kept)):
+        return Preprocessed(result)
+    answers = _answers()
+    arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", standard]
+    arguments += [f"-I{answers}", *(f"-I{folder}" for folder in folders)]
+    arguments += ["-imacros", str(compiler.SHIM / "predefined.h")]
+    out, message = compiler.preprocessed(arguments, text)
+    if message:
+        message = compiler.readable(message, name)
+        raise _missing(message, name) or CompileError(message)
+    # Before the first line of the source: what the compiler says of itself, and the lines of -D.
+    out = re.split(rf'^# 1 "{re.escape(name)}\.cu".*\n', out, maxsplit=1, flags=re.MULTILINE)[1]
+    out = re.sub(rf'^# \d+ "{re.escape(str(answers))}/.*$', "", out, flags=re.MULTILINE)
+    out = _PLACE.sub(r'# \1 "\2"', out)  # without marks of nesting, which would no longer match
+    result = f'# 1 "{name}.cu"\n{out}'
+    if alone and not re.search(r'^# \d+ "/', result, re.MULTILINE):
+        cache.store(kept, result)
+    return Preprocessed(result)
+
+
+def _refuse_taken(definitions: Sequence[str]) -> None:
+    """Refuse a macro of -D that NVRTC's own header breaks on, unless -U takes it back."""
+    words = [line.split(maxsplit=2) for line in definitions]
+    last = {re.match(r"\w*", rest[0])[0]: kind for kind, *rest in words if rest}
+    for name in sorted(_TAKEN & {name for name, kind in last.items() if kind == "#define"}):
+        raise CompileError(
+            f"error: the option -D{name} makes a macro of a name that NVRTC's own header, which it "
+            f"reads behind the options, uses for itself; NVRTC then stops in "
+            f"__nv_nvrtc_builtin_header.h. Choose a longer name, in capitals, or write a line "
+            f"`#define {name} ...` in the source\n\n1 error detected.\n"
+        )
+
+
+def _missing(message: str, name: str) -> Exception | None:
+    """What to raise if the compiler's ``message`` is of a header that it did not find."""
+    match = _MISSING.search(message)
+    if not match:
+        return None
+    header = match["a"] or match["b"]
+    if uncovered.is_header(header):
+        return uncovered.refusal(match["where"], f"the header <{header}>")
+    return CompileError(
+        f'{match["where"]}: catastrophic error: could not open source file "{header}"\n\n'
+        f'1 catastrophic error detected in the compilation of "{name}.cu".\n'
+        "Compilation terminated.\n"
+    )

@@ -1,0 +1,86 @@
+"""What NVRTC refuses because only a host could have it: a function or a variable without a word
+such as ``__device__``."""
+
+from __future__ import annotations
+
+import re
+
+from gpuless.engine.declarations import Declaration, is_constant
+from gpuless.engine.errors import CompileError
+from gpuless.engine.preprocess import Preprocessed
+
+_ANNOTATED = ("__device__", "__global__")
+_MEMORY = ("__device__", "__constant__", "__shared__", "__managed__")
+FUNCTION = (
+    "A function without execution space annotations (__host__/__device__/__global__) is considered "
+    "a host function, and host functions are not allowed in JIT mode. Write __device__ before '{}'"
+)
+MARKED = (
+    "A function explicitly marked as a __host__ function is not allowed in JIT mode. Write "
+    "__device__ before '{}'"
+)
+VARIABLE = (
+    "A namespace scope variable without memory space annotations "
+    "(__device__/__constant__/__shared__/__managed__) is considered a host variable, and host "
+    "variables are not allowed in JIT mode. Write __device__, __constant__ or const before '{}'"
+)
+RETURNS = "a __global__ function must have a void return type"
+AUTOMATIC = 'an automatic "{}" variable declaration is not allowed inside a device function body'
+_AUTOMATIC = re.compile(
+    r"[;{}]\s*((?:(?:const|volatile|unsigned|signed)\s+)*(?:\w+[\s*]+)?"
+    r"(__device__|__constant__|__managed__)\b[^;(){}]*[;={])"
+)
+MEMBER = (
+    "A class static data member with non-const type is considered a host variable, and host "
+    "variables are not allowed in JIT mode: '{}'"
+)
+
+
+def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
+    """CompileError for what a kernel cannot use, as NVRTC words it; ``name`` is the source's."""
+    errors, annotated = [], set()
+    for one in found:
+        wrong = _wrong(one, annotated)
+        if wrong:
+            errors.append(f"{source.where(one.start)}: error: {wrong.format(one.name)}")
+        if one.kind == "function" and one.body:
+            for match in _AUTOMATIC.finditer(source.bare, *one.body):
+                if not re.search(r"\b(?:static|operator)\b", match[1]):
+                    where = source.where(match.start(2))
+                    errors.append(f"{where}: error: {AUTOMATIC.format(match[2])}")
+    if errors:
+        plural = "error" if len(errors) == 1 else "errors"
+        last = f'{len(errors)} {plural} detected in the compilation of "{name}.cu".'
+        raise CompileError("\n\n".join([*errors, last]) + "\n")
+
+
+def marked(source: Preprocessed, found: list[Declaration]) -> Preprocessed:
+    """``source`` with another word of that length for ``__constant__`` before variables that are
+    not const besides: they are kept where no kernel can write (shim/constants.h)."""
+    text, headers = source.text, source.headers
+    for one in found:
+        if one.kind != "function" and one.has("__constant__") and not is_constant(one):
+            at = source.bare.index("__constant__", one.start)
+            text = f"{text[:at]}__constvar__{text[at + len('__constant__') :]}"
+            headers = [*headers, "constants.h"]
+    return Preprocessed(text, headers)
+
+
+def _wrong(one: Declaration, annotated: set[str]) -> str | None:
+    """The message for a declaration, if any; names of functions for a device are remembered."""
+    if one.kind == "function":
+        if one.has(*_ANNOTATED):
+            annotated.add(one.name)
+            if one.has("__global__") and not one.has("void", "auto"):
+                return RETURNS
+        elif one.has("__host__"):
+            return MARKED
+        elif one.name not in annotated and not (one.in_class and _made_by_itself(one.head)):
+            return FUNCTION
+    elif not (one.has(*_MEMORY) or one.template or is_constant(one)):
+        return MEMBER if one.in_class else VARIABLE
+    return None
+
+
+def _made_by_itself(head: str) -> bool:
+    return head.rstrip().endswith(("default", "delete"))

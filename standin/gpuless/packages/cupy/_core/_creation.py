@@ -1,0 +1,319 @@
+"""Functions that make arrays: from shapes, from values, from the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from cupy._core import _methods, _ndarray  # noqa: F401  (arrays need their methods here)
+from cupy._core._dispatch import check_dtype, named
+from cupy._core._ndarray import ndarray
+from cupy._core._protocols import as_device
+from cupy._core._run import run, unwrap, unwrap_call
+from cupy.cuda import runtime
+from cupy.cuda.stream import refuse_while_capturing
+from gpuless.engine.memory import holding
+
+
+def _shape(shape) -> tuple:
+    return tuple(shape) if np.iterable(shape) else (shape,)
+
+
+def empty(shape, dtype=float, order="C") -> ndarray:
+    """New memory with undefined contents, as on a device."""
+    return ndarray(_shape(shape), dtype, order=order)
+
+
+def _like(a, dtype, order, subok, shape) -> ndarray:
+    """New memory like ``a``'s; order 'K' keeps the order of its strides."""
+    if subok is not None:
+        raise TypeError("subok is not supported yet")
+    if not hasattr(a, "dtype"):
+        a = array(a)
+    source = a._array if isinstance(a, ndarray) else a
+    dtype = check_dtype(a.dtype if dtype is None else dtype)
+    # NumPy knows the strides; nothing is written into its array.
+    model = np.empty_like(source, dtype, order or "K", subok=False, shape=shape)
+    return _ndarray.allocate_like(model, dtype, "K")
+
+
+def _fill(array: ndarray, value) -> ndarray:
+    array.fill(value)
+    return array
+
+
+class _Lent:
+    """Device memory that NumPy sees, as CUDA's own protocol has it."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.__cuda_array_interface__ = array.__array_interface__
+
+
+class _Capsule:
+    """Who lends what lies in a capsule of DLPack."""
+
+    def __init__(self, capsule):
+        self.__dlpack__ = lambda **_: capsule
+        self.__dlpack_device__ = lambda: (1, 0)
+
+
+def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
+    """The array that ``x`` lends by DLPack: it lies on the device, and its memory is shared."""
+    if device is not None:
+        raise NotImplementedError("from_dlpack() does not support device yet.")
+    if isinstance(x, ndarray):
+        if copy:
+            raise BufferError("copy=True only supported for copy to CPU.")
+        return x.view()
+    if type(x).__name__ == "PyCapsule" and '"dltensor"' in repr(x):
+        x = _Capsule(x)
+    if hasattr(x, "__dlpack_device__"):
+        lent = np.from_dlpack(x)
+        if holding(lent.ctypes.data):
+            return as_device(_Lent(lent))
+        raise TypeError(
+            "CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack("
+            "input))` instead."
+        )
+    raise ValueError(
+        "A DLPack tensor object cannot be consumed multiple times (or object was not a DLPack "
+        f"capsule). Got: {x!r}"
+    )
+
+
+def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    result = _like(prototype, dtype, order, subok, shape)
+    result._poison()
+    return result
+
+
+def _filled(shape, value, dtype, order) -> ndarray:
+    return _fill(_ndarray.allocate(_shape(shape), check_dtype(dtype), order or "C"), value)
+
+
+def zeros(shape, dtype=float, order="C") -> ndarray:
+    return _filled(shape, 0, dtype, order)
+
+
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    return _fill(_like(a, dtype, order, subok, shape), 0)
+
+
+def ones(shape, dtype=float, order="C") -> ndarray:
+    return _filled(shape, 1, dtype, order)
+
+
+def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    return _fill(_like(a, dtype, order, subok, shape), 1)
+
+
+def full(shape, fill_value, dtype=None, order="C") -> ndarray:
+    if dtype is None:
+        known = isinstance(fill_value, (ndarray, np.generic))
+        dtype = fill_value.dtype if known else np.array(fill_value).dtype
+    return _filled(shape, fill_value, dtype, order)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    return _fill(_like(a, dtype, order, subok, shape), fill_value)
+
+
+def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
+    """A device array with a copy of ``obj``: numbers, nested lists, NumPy or device arrays."""
+    if subok:
+        raise NotImplementedError
+    order = "K" if order is None else order
+    obj = as_device(obj)
+    if isinstance(obj, ndarray):
+        same = obj._memory.device_id == runtime.getDevice()
+        result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
+        if copy is not None and not copy and result is not obj:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+    else:
+        host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
+        if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
+            host = host.astype(host.dtype.newbyteorder("="))
+        check_dtype(host.dtype)
+        if host.ndim and not _on_device(obj):
+            refuse_while_capturing("H2D transfers")
+        return _ndarray.place(host, order)
+    if result.ndim < ndmin:
+        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+def _host_values(obj):
+    if isinstance(obj, ndarray):
+        return obj._array
+    if isinstance(obj, (list, tuple)):
+        return [_host_values(item) for item in obj]
+    return obj
+
+
+def _on_device(obj) -> bool:
+    """Whether a nested list has device arrays only, which CuPy joins without the host."""
+    if isinstance(obj, (list, tuple)):
+        return bool(obj) and all(map(_on_device, obj))
+    return isinstance(obj, ndarray)
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
+    """``a`` itself where it is a device array that fits, else a copy on the device."""
+    return array(a, dtype, copy=copy, order=order)
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a, dtype=None) -> ndarray:
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
+def asfortranarray(a, dtype=None) -> ndarray:
+    return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray:
+    """A NumPy array in host memory with the contents of ``a``."""
+    a = as_device(a)
+    if isinstance(a, ndarray):
+        return a.get(stream=stream, order=order, out=out, blocking=blocking)
+    if out is None:
+        return np.asarray(a, order=order)
+    np.copyto(out, a)
+    return out
+
+
+def copy(a, order="K") -> ndarray:
+    return array(a, order=order)
+
+
+def _item(value):
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def copied(function: Callable) -> Callable:
+    """NumPy's ``function``, which makes an array from what the host has, copied to the device."""
+
+    def create(*args, **kwargs):
+        return array(function(*args, **kwargs))
+
+    return named(create, function.__name__)
+
+
+def created(function: Callable) -> Callable:
+    """NumPy's ``function``, which makes an array from numbers and shapes, on the device."""
+
+    def create(*args, **kwargs):
+        values, options, _ = unwrap_call(args, kwargs)
+        values = [_item(value) for value in values]
+        options = {key: _item(value) for key, value in options.items()}
+        if options.get("dtype") is not None:
+            check_dtype(options["dtype"])
+        return run(lambda: function(*values, **options))
+
+    return named(create, function.__name__)
+
+
+arange = created(np.arange)
+bartlett = created(np.bartlett)
+blackman = created(np.blackman)
+diag_indices = created(np.diag_indices)
+eye = created(np.eye)
+frombuffer = copied(np.frombuffer)
+fromfile = copied(np.fromfile)
+fromfunction = copied(np.fromfunction)
+fromiter = copied(np.fromiter)
+fromstring = copied(np.fromstring)
+genfromtxt = copied(np.genfromtxt)
+hamming = created(np.hamming)
+hanning = created(np.hanning)
+identity = created(np.identity)
+indices = created(np.indices)
+kaiser = created(np.kaiser)
+linspace = created(np.linspace)
+loadtxt = copied(np.loadtxt)
+logspace = created(np.logspace)
+mask_indices = created(np.mask_indices)
+ravel_multi_index = created(np.ravel_multi_index)
+tri = created(np.tri)
+tril_indices = created(np.tril_indices)
+triu_indices = created(np.triu_indices)
+unravel_index = created(np.unravel_index)
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    values = unwrap(xi, [])
+    return run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
+
+
+class _Grid:
+    """``cupy.mgrid`` and ``cupy.ogrid``."""
+
+    def __init__(self, grid):
+        self._grid = grid
+
+    def __getitem__(self, key):
+        sources: list = []
+
+        def plain(part):
+            limits = [unwrap(v, sources) for v in (part.start, part.stop, part.step)]
+            return slice(*limits)
+
+        key = tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
+        return run(lambda: self._grid[key], sources)
+
+
+mgrid, ogrid = _Grid(np.mgrid), _Grid(np.ogrid)
+
+
+def load(file, mmap_mode=None, allow_pickle=None):
+    """Arrays of a ``.npy`` or ``.npz`` file, on the device."""
+    host = np.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
+    if isinstance(host, np.ndarray):
+        return array(host)
+    return NpzFile(host)
+
+
+class NpzFile(Mapping):
+    """The arrays of an ``.npz`` file by their names, each read when asked for; for ``with``."""
+
+    def __init__(self, npz_file):
+        self.npz_file = npz_file
+        self.files = npz_file.files
+        self.close = npz_file.close
+
+    def __getitem__(self, name: str) -> ndarray:
+        return array(self.npz_file[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def save(file, arr, allow_pickle=True) -> None:
+    np.save(file, asnumpy(arr), allow_pickle=allow_pickle)
+
+
+def savez(file, *args, **kwargs) -> None:
+    np.savez(file, *map(asnumpy, args), **{name: asnumpy(a) for name, a in kwargs.items()})
+
+
+def savez_compressed(file, *args, **kwargs) -> None:
+    np.savez_compressed(
+        file, *map(asnumpy, args), **{name: asnumpy(a) for name, a in kwargs.items()}
+    )
+
+
+def savetxt(fname, X, *args, **kwargs) -> None:
+    np.savetxt(fname, asnumpy(X), *args, **kwargs)

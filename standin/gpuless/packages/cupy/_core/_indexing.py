@@ -1,0 +1,229 @@
+"""What may stand between the brackets of an array, and what NumPy makes of it."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from cupy._core._casts import cast
+from cupy._core._dispatch import SCALARS, check_device, extends, submit, unsupported
+from cupy._core._ndarray import ndarray
+from cupy._core._protocols import as_device
+from cupy._core._run import run
+from cupy.cuda import stream
+
+
+def resolve(index, shape: tuple, assigned: bool = False) -> tuple[tuple, bool]:
+    """NumPy's form of an index, and whether it makes a copy (index arrays) or a view."""
+    entries = list(index) if isinstance(index, tuple) else [index]
+    advanced, axes = False, 0
+    for position, entry in enumerate(entries):
+        entry, used = _entry(entry, assigned)
+        entries[position] = entry
+        axes += used
+        advanced |= isinstance(entry, np.ndarray)
+    if axes > len(shape):
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {axes} were "
+            "indexed"
+        )
+    ellipses = sum(entry is Ellipsis for entry in entries)
+    if ellipses > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if not ellipses:
+        entries.append(Ellipsis)
+    axis = 0
+    for position, entry in enumerate(entries):
+        if entry is Ellipsis:
+            axis += len(shape) - axes
+        elif isinstance(entry, slice):
+            axis += 1
+        elif isinstance(entry, np.ndarray) and entry.dtype.kind == "b":
+            axis += entry.ndim
+        elif isinstance(entry, np.ndarray):
+            entries[position] = _wrapped(entry, shape[axis])
+            axis += 1
+        elif entry is not None:
+            size = shape[axis]
+            if not -size <= entry < size:
+                raise IndexError(f"Index {entry} is out of bounds for axis {axis} with size {size}")
+            axis += 1
+    return tuple(entries), advanced
+
+
+def _wrapped(index: np.ndarray, size: int) -> np.ndarray:
+    """Indices modulo ``size``: on a device an index out of range wraps around."""
+    if index.size == 0 or (index.min() >= 0 and index.max() < size):
+        return index
+    if size == 0:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    return index % size
+
+
+def _entry(entry, assigned: bool):
+    """One entry of an index for NumPy, and the number of axes it takes."""
+    if entry is None or entry is Ellipsis:
+        return entry, 0
+    if isinstance(entry, slice):
+        return entry, 1
+    entry = as_device(entry)
+    if isinstance(entry, ndarray):
+        check_device(entry)
+        array = entry._array
+    elif isinstance(entry, (bool, np.bool_)):
+        array = np.asarray(entry)
+    elif isinstance(entry, (list, np.ndarray)):
+        stream.refuse_while_capturing("H2D transfers")
+        array = np.asarray(entry)
+        if isinstance(entry, list) and array.size == 0:
+            array = array.astype(np.intp)
+    else:
+        try:
+            return operator.index(entry), 1
+        except TypeError:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                "integer or boolean arrays are valid indices"
+            ) from None
+    if array.dtype.kind not in "biu":
+        raise IndexError(
+            "arrays used as indices must be of integer or boolean type. "
+            f"(actual: {array.dtype.type})"
+        )
+    if array.dtype.kind == "b":
+        if not assigned:
+            stream.refuse_while_capturing()  # the size of the result has to be known
+        return array, array.ndim
+    return array, 1
+
+
+@extends(ndarray)
+class Elements:
+    """Reading and writing parts of an array."""
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value) -> bool:
+        return bool((self == value).any())
+
+    def __getitem__(self, index):
+        entries, advanced = resolve(index, self.shape)
+        if not advanced:
+            return self._view(self._array[entries])
+        if stream.capturing():  # the index array is read when the graph runs
+            return run(lambda: self._array[resolve(index, self.shape)[0]], order="C")
+        return run(lambda: self._array[entries], order="C")
+
+    def __setitem__(self, index, value) -> None:
+        entries, advanced = resolve(index, self.shape, assigned=True)
+        late = advanced and stream.capturing()  # the index array is read when the graph runs
+        target = self._array
+        value = as_device(value)
+        if isinstance(value, ndarray):
+            check_device(value)
+            source = value._array
+            while source.ndim > target.ndim and source.shape[0] == 1:
+                source = source[0]
+        else:
+            plain = isinstance(value, (*SCALARS, np.ndarray))
+            source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
+            if source.ndim and not advanced:
+                raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+            if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
+                source = np.asarray(value, dtype=self.dtype)  # OverflowError, TypeError: as in CuPy
+
+        def work() -> None:
+            where = resolve(index, self.shape, assigned=True)[0] if late else entries
+            target[where] = cast(source, target.dtype).astype(target.dtype, copy=False)
+
+        submit(work)
+
+    def _scatter(self, function: np.ufunc, index, value) -> None:
+        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
+        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
+            types += "e"  # no two threads meet under a mask, so no atomic function is needed
+        if self.dtype.char not in types:
+            raise TypeError(
+                f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
+            )
+        _, advanced = resolve(index, self.shape, assigned=True)
+        if isinstance(value, ndarray):
+            value = value._array
+        elif isinstance(value, np.ndarray) and not advanced:
+            raise unsupported(value)
+
+        def work() -> None:
+            source = cast(np.asarray(value), self.dtype).astype(self.dtype)
+            function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
+
+        submit(work)
+
+    def scatter_add(self, slices, value) -> None:
+        self._scatter(np.add, slices, value)
+
+    def scatter_max(self, slices, value) -> None:
+        self._scatter(np.maximum, slices, value)
+
+    def scatter_min(self, slices, value) -> None:
+        self._scatter(np.minimum, slices, value)
+
+    flat = property(lambda self: flatiter(self))
+
+
+# The types for which a GPU has the atomic function.
+_SCATTERS = {
+    np.add: "iIlLqQefd",
+    np.subtract: "iI",
+    np.maximum: "iIlLqQfd",
+    np.minimum: "iIlLqQfd",
+}
+
+
+class flatiter:
+    """``ndarray.flat``: elements in C order; indices as for a one-dimensional array."""
+
+    def __init__(self, array):
+        self._base = array
+        self._next = 0
+
+    base = property(lambda self: self._base)
+
+    def __len__(self) -> int:
+        return self._base.size
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._next == self._base.size:
+            raise StopIteration
+        self._next += 1
+        return self[self._next - 1]
+
+    def __getitem__(self, index):
+        _check_flat(index)
+        return self._base.ravel()[index].copy()
+
+    def __setitem__(self, index, value) -> None:
+        _check_flat(index)
+        target, dtype = self._base._array, self._base.dtype
+        source = value._array if isinstance(value, ndarray) else np.asarray(value)
+        where = np.arange(target.size)[index]
+        submit(lambda: np.put(target, where, cast(source, dtype).astype(dtype)))
+
+    def copy(self):
+        return self._base.flatten()
+
+    @property
+    def __array_ufunc__(self):
+        return None
+
+
+def _check_flat(index) -> None:
+    whole = isinstance(index, int) and not isinstance(index, bool)
+    if not (whole or index is Ellipsis or isinstance(index, slice)):
+        raise IndexError("unsupported iterator index")

@@ -1,0 +1,227 @@
+"""The table of NumPy's functions on device arrays: one row for each; ``_row`` says what a row says.
+
+Functions that need more than a row stand in ``_functions``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cupy._core import _special as own
+from cupy._core._row import row
+
+# Shapes
+
+array_split = row(np.array_split)
+atleast_1d = row(np.atleast_1d, "a*")
+atleast_2d = row(np.atleast_2d, "a*")
+atleast_3d = row(np.atleast_3d, "a*")
+broadcast_arrays = row(np.broadcast_arrays, "u*")
+broadcast_to = row(np.broadcast_to)
+column_stack = row(np.column_stack, "s", order="C")
+concatenate = concat = row(np.concatenate, "s", order="C")
+diagonal = row(np.diagonal, "o")
+dsplit = row(np.dsplit)
+dstack = row(np.dstack, "A", order="C")
+expand_dims = row(np.expand_dims)
+flip = row(np.flip, "o")
+fliplr = row(np.fliplr, "o")
+flipud = row(np.flipud, "o")
+hsplit = row(np.hsplit)
+hstack = row(np.hstack, "A", order="C")
+matrix_transpose = row(np.matrix_transpose, "o")
+moveaxis = row(np.moveaxis)
+pad = row(np.pad)
+permute_dims = row(np.permute_dims, "o")
+ravel = row(np.ravel, "o")
+repeat = row(np.repeat, "o")
+reshape = row(np.reshape, "o")
+resize = row(np.resize, "a")
+roll = row(np.roll)
+rollaxis = row(np.rollaxis)
+rot90 = row(np.rot90, "o")
+split = row(np.split)
+squeeze = row(np.squeeze, "o")
+stack = row(np.stack, "s", order="C")
+swapaxes = row(np.swapaxes, "o")
+tile = row(np.tile, "a")
+transpose = row(np.transpose, "o")
+vsplit = row(np.vsplit)
+vstack = row_stack = row(np.vstack, "A", order="C")
+
+# Sums and other reductions
+
+all = alltrue = row(np.all)
+amax = row(np.amax, "o")
+amin = row(np.amin, "o")
+any = sometrue = row(np.any)
+argmax = row(own.argmax, name="argmax")
+argmin = row(own.argmin, name="argmin")
+average = row(np.average, "aa", keywords=("weights",))
+count_nonzero = row(own.count_nonzero, name="count_nonzero")
+cumprod = cumproduct = row(own.along(np.cumprod), order="S")
+cumsum = row(own.along(np.cumsum), order="S")
+cumulative_prod = row(np.cumulative_prod)
+cumulative_sum = row(np.cumulative_sum)
+max = row(np.max, "o")
+mean = row(np.mean, "o")
+median = row(np.median, keywords=("overwrite_input",))
+min = row(np.min, "o")
+nanargmax = row(np.nanargmax)
+nanargmin = row(np.nanargmin)
+nancumprod = row(own.along(np.nancumprod), order="S")
+nancumsum = row(own.along(np.nancumsum), order="S")
+nanmax = row(np.nanmax)
+nanmean = row(np.nanmean)
+nanmedian = row(np.nanmedian, keywords=("overwrite_input",))
+nanmin = row(np.nanmin)
+nanprod = row(np.nanprod)
+nanstd = row(np.nanstd)
+nansum = row(np.nansum)
+nanvar = row(np.nanvar)
+percentile = row(np.percentile, keywords=("overwrite_input",))
+prod = product = row(np.prod, "o")
+ptp = row(np.ptp, "o")
+quantile = row(np.quantile, keywords=("overwrite_input",))
+std = row(np.std, "o")
+sum = row(np.sum, "o")
+trace = row(np.trace, "o")
+trapezoid = trapz = row(np.trapezoid)
+var = row(np.var, "o")
+
+# Elementwise
+
+angle = row(np.angle, "a", order="C")
+around = round = round_ = row(np.around, "a", order="C")
+clip = row(np.clip, "ouu", order="C")
+fix = row(np.fix, "u", order="C")
+i0 = row(np.i0, "u", order="C")
+imag = row(own.imag, "a", name="imag")
+interp = row(np.interp, "ddd")
+isclose = row(np.isclose, "aa")
+iscomplex = row(np.iscomplex, "a")
+isneginf = row(np.isneginf, "u")
+isposinf = row(np.isposinf, "u")
+isreal = row(np.isreal, "a")
+nan_to_num = row(np.nan_to_num, "a", order="C")
+real = row(own.real, "a", name="real")
+real_if_close = row(np.real_if_close, "o")
+sinc = row(np.sinc, "u", order="C")
+unwrap = row(np.unwrap, "a")
+where = own.where(row(np.where, "duu"), lambda condition: nonzero(condition))
+
+# Comparisons of whole arrays
+
+allclose = row(own.allclose, "aa", name="allclose")
+array_equal = row(own.array_equal, "oo", name="array_equal")
+array_equiv = row(own.array_equiv, "oo", name="array_equiv")
+
+# Differences, products of arrays, polynomials
+
+convolve = row(np.convolve, "dd")
+corrcoef = row(np.corrcoef, library="cuBLAS")
+correlate = row(np.correlate, "dd")
+cov = row(np.cov, library="cuBLAS")
+cross = row(own.cross, "aa", name="cross")
+diff = row(np.diff, "a", order="C")
+dot = row(np.dot, "od", library=own.blas)
+ediff1d = row(np.ediff1d)
+einsum = row(own.einsum, "-", library=own.einsum_blas)
+gradient = row(np.gradient, "a")
+inner = row(np.inner, "dd", library=own.blas)
+kron = row(np.kron, "uu")
+matmul = row(np.matmul, "dd", name="matmul", library=own.blas)
+outer = row(np.outer, "dd")
+poly = row(np.poly, library="cuSOLVER")
+polyadd = row(np.polyadd, "dd")
+polyfit = row(np.polyfit, "dd", library="cuSOLVER")
+polymul = row(np.polymul, "dd")
+polysub = row(np.polysub, "dd")
+polyval = row(np.polyval, "du")
+roots = row(np.roots, library="cuSOLVER")
+tensordot = row(np.tensordot, "dd", library=own.tensordot_blas)
+vander = row(np.vander, "a")
+vdot = row(np.vdot, "dd")
+
+# Sorting and searching
+
+argpartition = row(own.along(np.argpartition), "o", order="S")
+argsort = row(own.along(own.argsort), "o", name="argsort", order="S")
+argwhere = row(np.argwhere, waits=True, order="C")
+digitize = row(np.digitize, "dd")
+extract = row(np.extract, "dd", waits=True)
+flatnonzero = row(np.flatnonzero, waits=True)
+lexsort = row(np.lexsort)
+msort = row(own.msort, "o", name="msort")
+nonzero = own.nonzero(argwhere, row(np.nonzero, waits=True))
+partition = row(np.partition, "o", order="C")
+searchsorted = row(np.searchsorted, "da")
+sort = row(own.sort, "o", name="sort", order="C")
+sort_complex = row(np.sort_complex, "o")
+
+# Sets
+
+in1d = row(own.in1d, "dd", name="in1d")
+intersect1d = row(np.intersect1d, "dd", waits=True)
+isin = row(np.isin, "dd")
+setdiff1d = row(np.setdiff1d, "dd", waits=True)
+setxor1d = row(np.setxor1d, "dd", waits=True)
+union1d = row(np.union1d, "dd", waits=True)
+unique = row(np.unique, waits=True)
+unique_all = row(np.unique_all, waits=True)
+unique_counts = row(np.unique_counts, waits=True)
+unique_inverse = row(np.unique_inverse, waits=True)
+unique_values = row(np.unique_values, waits=True)
+
+# Counting
+
+bincount = row(np.bincount, waits=True)
+histogram = row(np.histogram, waits=True)
+histogram2d = row(np.histogram2d, "dd", waits=True)
+histogramdd = row(np.histogramdd, "-", waits=True)
+
+# Indices, parts of arrays
+
+append = row(np.append, "aa", order="C")
+choose = row(np.choose, "o")
+compress = row(own.compress, "ao", name="compress", waits=True)
+delete = row(np.delete, "da", waits=True, order="C")
+diag = row(np.diag, "a")
+diag_indices_from = row(np.diag_indices_from)
+diagflat = row(np.diagflat, "a")
+ix_ = row(np.ix_, "a*")
+take = row(own.take, "oa", name="take")
+take_along_axis = row(np.take_along_axis, "oa", order="C")
+tril = row(np.tril, "a")
+tril_indices_from = row(np.tril_indices_from)
+trim_zeros = row(np.trim_zeros, waits=True)
+triu = row(np.triu, "a")
+triu_indices_from = row(np.triu_indices_from)
+
+# Bits and types
+
+common_type = row(np.common_type, "-")
+packbits = row(np.packbits)
+unpackbits = row(np.unpackbits)
+
+# The answer is a host value, known from shapes and dtypes, or for printing.
+
+array2string = own.of_host(np.array2string, waits=True)
+array_repr = own.of_host(np.array_repr, waits=True)
+array_str = own.of_host(np.array_str, waits=True)
+broadcast_shapes = own.of_host(np.broadcast_shapes)
+byte_bounds = own.of_host(np.lib.array_utils.byte_bounds)
+can_cast = own.of_host(np.can_cast)
+iscomplexobj = own.of_host(np.iscomplexobj)
+isfortran = own.of_host(np.isfortran)
+isrealobj = own.of_host(np.isrealobj)
+isscalar = own.of_host(np.isscalar)
+may_share_memory = own.of_host(np.may_share_memory)
+min_scalar_type = own.min_scalar_type
+ndim = own.of_host(np.ndim)
+promote_types = own.of_host(np.promote_types)
+result_type = own.of_host(np.result_type)
+shape = own.of_host(np.shape)
+shares_memory = own.of_host(np.shares_memory)
+size = own.of_host(np.size)
+typename = own.of_host(np.typename)

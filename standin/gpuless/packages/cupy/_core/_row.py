@@ -1,0 +1,108 @@
+"""How a row of the tables of functions becomes a function."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from cupy._core._creation import asarray
+from cupy._core._dispatch import SCALARS, named, unsupported
+from cupy._core._ndarray import ndarray
+from cupy._core._run import routine
+from cupy.cuda import stream
+
+# Keywords of NumPy's that CuPy's functions do not have.
+_NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
+
+
+def row(
+    function: Callable,
+    arguments: str = "d",
+    *,
+    name: str | None = None,
+    waits: bool | Callable = False,
+    library: str | Callable | None = None,
+    keywords: tuple[str, ...] = (),
+    order: str = "K",
+) -> Callable:
+    """The function of CuPy's that does on device arrays what NumPy's ``function`` does.
+
+    ``arguments`` has a letter for each leading argument; ``a*`` is ``a`` for all of them:
+
+    - ``d`` is a device array; TypeError for anything else
+    - ``s`` is a sequence of device arrays
+    - ``u`` is a device array or a scalar
+    - ``o`` is a device array; of a NumPy array CuPy calls the method of that name, so that NumPy
+      does all of the work, unasked
+    - ``a`` is a device array, or a NumPy array or list that CuPy copies to the device
+    - ``A`` is a sequence of these
+    - ``-`` is anything but a NumPy array
+
+    ``waits``: the host has to know the values or their number, so that a capture refuses the call.
+    ``library``: the library of NVIDIA's that CuPy calls, which a capture refuses too. Both may be
+    functions of the arguments.
+    ``keywords``: which of the keywords that most functions refuse this one takes.
+    ``order``: how new arrays lie in memory, which a kernel sees; see ``_run.run``.
+    """
+    name = name or function.__name__
+    letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
+    refused = _NO_KEYWORDS.difference(keywords)
+    try:
+        parameters = [
+            parameter.name
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        ]
+    except ValueError:
+        parameters = []
+    out_at = parameters.index("out") if "out" in parameters[1:] else None
+
+    def call(*args, **kwargs):
+        for keyword in refused.intersection(kwargs):
+            raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+        taken = list(args)
+        for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
+            if letter == "o" and not isinstance(arg, ndarray):
+                return _left_to_numpy(name, arg, args, kwargs)
+            taken[position] = _taken(letter, arg)
+        if stream.transfers_matter():
+            if waits(*taken, **kwargs) if callable(waits) else waits:
+                stream.refuse_while_capturing()
+            used = library(*taken, **kwargs) if callable(library) else library
+            if used:
+                stream.refuse_library_while_capturing(used)
+        if out_at is not None and len(taken) > out_at:
+            kwargs.update(zip(parameters[out_at:], taken[out_at:], strict=False))
+            del taken[out_at:]
+        return routine(function, *taken, new_order=order, **kwargs)
+
+    return named(call, name)
+
+
+def _taken(letter: str, arg):
+    """An argument as the function takes it; TypeError where CuPy raises one."""
+    if letter == "a":
+        return asarray(arg) if isinstance(arg, (np.ndarray, list, tuple)) else arg
+    if letter == "A":
+        return [_taken("a", item) for item in arg]
+    if letter == "s":
+        for item in arg if isinstance(arg, (list, tuple)) else [_taken("d", arg)]:
+            _taken("d", item)
+    elif letter == "d" and not isinstance(arg, ndarray):
+        raise unsupported(arg)
+    elif letter == "u" and not (arg is None or isinstance(arg, (ndarray, *SCALARS))):
+        raise unsupported(arg)
+    return arg
+
+
+def _left_to_numpy(name: str, arg, args: tuple, kwargs: dict):
+    """What NumPy makes of the call, all of it on the host."""
+    if not isinstance(arg, (np.ndarray, np.generic)):
+        raise AttributeError(f"{type(arg).__name__!r} object has no attribute {name!r}")
+    for other in (*args, *kwargs.values()):
+        if isinstance(other, ndarray):
+            raise unsupported(arg)
+    return getattr(np, name)(*args, **kwargs)

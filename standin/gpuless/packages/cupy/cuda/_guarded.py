@@ -1,0 +1,183 @@
+"""Device memory: the engine's fenced bytes, seen through NumPy and through CuPy's pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+
+import numpy as np
+
+from cupy.cuda import _ownership, runtime
+from gpuless.engine.memory import Allocation, NoMemory, release
+
+
+def _allocate(size: int) -> Allocation:
+    """CUDARuntimeError (out of memory) if even what nothing refers to is not enough."""
+    try:
+        return Allocation(size)
+    except NoMemory:
+        gc.collect()
+        release()
+    try:
+        return Allocation(size)
+    except NoMemory:
+        raise runtime.CUDARuntimeError(2) from None
+
+
+class Memory:
+    """``size`` bytes on the current device.
+
+    ``payload`` is a uint8 array of the bytes, ``ptr`` its address. ``given_back``, if set, is
+    called when the memory is no longer used.
+    """
+
+    given_back = None
+    managed = False
+
+    def __init__(self, size: int):
+        self.size = size
+        self.device_id = runtime.getDevice()
+        allocation = _allocate(size)  # freed with the last array that sees it
+        self.ptr = allocation.address
+        self.payload = np.asarray(allocation)
+        _ownership.enter(self.ptr, size, self.device_id)
+
+    def __del__(self) -> None:
+        if hasattr(self, "payload"):
+            _ownership.leave(self.ptr)
+        if self.given_back is not None:
+            self.given_back()
+
+    @property
+    def device(self):
+        from cupy.cuda.device import Device
+
+        return Device(self.device_id)
+
+
+class ManagedMemory(Memory):
+    """Memory that belongs to no device: every one may touch it."""
+
+    managed = True
+
+
+class PooledMemory(Memory):
+    """Memory that a pool hands out; what it got of its own ``allocator`` it keeps as ``of``."""
+
+    of = None
+
+    @classmethod
+    def around(cls, of, size: int) -> PooledMemory:
+        """The first ``size`` bytes of other memory."""
+        made = cls.__new__(cls)
+        made.of, made.size, made.ptr, made.device_id = of, size, of.ptr, of.device_id
+        made.payload, made.managed = of.payload[:size], of.managed
+        return made
+
+    def __del__(self) -> None:
+        if self.of is None:
+            super().__del__()
+        elif self.given_back is not None:
+            self.given_back()
+
+
+class UnownedMemory:
+    """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences."""
+
+    managed = False
+
+    def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
+        self.ptr, self.size, self._owner = ptr, size, owner
+        self.device_id = runtime.getDevice() if device_id < 0 else device_id
+        buffer = (ctypes.c_ubyte * size).from_address(ptr)
+        self.payload = np.frombuffer(buffer, dtype=np.uint8)
+
+    device = Memory.device
+
+
+class MemoryPointer:
+    """An address inside a ``Memory``: ``mem`` plus an offset in bytes."""
+
+    def __init__(self, mem, offset: int):
+        self.mem = mem
+        self._offset = offset
+        self.ptr = mem.ptr + offset
+
+    @property
+    def device_id(self) -> int:
+        return self.mem.device_id
+
+    @property
+    def device(self):
+        return self.mem.device
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __repr__(self) -> str:
+        return f"<MemoryPointer {self.ptr:#x} device={self.device_id} mem={self.mem!r}>"
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        return MemoryPointer(self.mem, self._offset + offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> MemoryPointer:
+        return self + -offset
+
+    def _bytes(self, size: int) -> np.ndarray:
+        if self._offset < 0 or self._offset + size > self.mem.size:
+            raise runtime.CUDARuntimeError(1)
+        return self.mem.payload[self._offset : self._offset + size]
+
+    # Copies. A host address is an int or a ctypes.c_void_p, a size is in bytes; those that are
+    # called _async do their work in the order of ``stream``, the current one by default.
+
+    def copy_from_device_async(self, src: MemoryPointer, size: int, stream=None) -> None:
+        target, source = self._bytes(size), src._bytes(size)
+        _submit(lambda: np.copyto(target, source), stream)
+
+    def copy_from_host_async(self, mem, size: int, stream=None) -> None:
+        target, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(target.ctypes.data, address, size), stream)
+
+    def copy_to_host_async(self, mem, size: int, stream=None) -> None:
+        source, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(address, source.ctypes.data, size), stream)
+
+    def copy_from_async(self, mem, size: int, stream=None) -> None:
+        from_device = isinstance(mem, MemoryPointer)
+        copy = self.copy_from_device_async if from_device else self.copy_from_host_async
+        copy(mem, size, stream)
+
+    def memset_async(self, value: int, size: int, stream=None) -> None:
+        target = self._bytes(size)
+        _submit(lambda: target.fill(value), stream)
+
+    def copy_from_device(self, src: MemoryPointer, size: int) -> None:
+        self.copy_from_device_async(src, size)
+
+    def copy_from_host(self, mem, size: int) -> None:
+        self.copy_from_host_async(mem, size)
+
+    def copy_to_host(self, mem, size: int) -> None:
+        from cupy.cuda import stream
+
+        stream.refuse_while_capturing()
+        self.copy_to_host_async(mem, size)
+
+    def copy_from(self, mem, size: int) -> None:
+        self.copy_from_async(mem, size)
+
+    def memset(self, value: int, size: int) -> None:
+        self.memset_async(value, size)
+
+
+def _address(mem) -> int:
+    return mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
+
+
+def _submit(work, on_stream) -> None:
+    from cupy.cuda import stream
+
+    stream.submit(work, on_stream)

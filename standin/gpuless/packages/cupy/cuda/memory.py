@@ -1,0 +1,321 @@
+"""Memory pools and allocators, which keep the books that CuPy's keep.
+
+Sizes are rounded up to 512 bytes, blocks split and merged, and freed blocks kept for the next.
+"""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import contextlib
+import ctypes
+import functools
+import itertools
+import threading
+import weakref
+
+import numpy as np
+
+from cupy.cuda import _ownership, runtime
+from cupy.cuda._guarded import (  # noqa: F401
+    ManagedMemory,
+    Memory,
+    MemoryPointer,
+    PooledMemory,
+    UnownedMemory,
+)
+from gpuless.engine import memory as engine_memory
+
+UNIT = 512  # bytes; sizes in the pool are multiples of it
+
+
+def round_up(size: int) -> int:
+    return -(-size // UNIT) * UNIT
+
+
+class OutOfMemoryError(MemoryError):
+    """Raised when the pool's limit would be passed."""
+
+    def __init__(self, size: int, total: int, limit: int = 0):
+        self._size, self._total, self._limit = size, total, limit
+        message = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes" + (
+            f", limit set to: {limit:,} bytes)." if limit else ")."
+        )
+        super().__init__(message)
+
+    def __reduce__(self):
+        return type(self), (self._size, self._total, self._limit)
+
+
+class _Block:
+    """A stretch of the pool's address space; neighbours come from one original allocation."""
+
+    __slots__ = ("size", "number", "free", "before", "after")
+    _numbers = itertools.count()
+
+    def __init__(self, size: int, before=None, after=None):
+        self.size, self.free, self.before, self.after = size, False, before, after
+        self.number = next(self._numbers)
+
+    def key(self) -> tuple[int, int]:
+        """By which free blocks are sorted."""
+        return self.size, self.number
+
+
+class _Books:
+    """Of one device: the free blocks by size, their bytes, the bytes in use, and the limit in bytes
+    (0: none).
+    """
+
+    def __init__(self):
+        self.free: list[_Block] = []
+        self.free_bytes = self.used = self.limit = 0
+
+    def total(self) -> int:
+        return self.used + self.free_bytes
+
+    def fits(self, size: int) -> bool:
+        return bool(self.free) and self.free[-1].size >= size
+
+    def _add(self, block: _Block) -> None:
+        block.free = True
+        bisect.insort(self.free, block, key=_Block.key)
+        self.free_bytes += block.size
+
+    def _remove(self, block: _Block) -> None:
+        del self.free[bisect.bisect_left(self.free, block.key(), key=_Block.key)]
+        block.free = False
+        self.free_bytes -= block.size
+
+    def take(self, size: int) -> _Block:
+        """The smallest free block that fits, cut to ``size``; a new one where none fits."""
+        if self.fits(size):
+            block = self.free[bisect.bisect_left(self.free, (size, -1), key=_Block.key)]
+            self._remove(block)
+            if block.size > size:  # split: the rest stays free
+                rest = _Block(block.size - size, block, block.after)
+                if rest.after is not None:
+                    rest.after.before = rest
+                block.size, block.after = size, rest
+                self._add(rest)
+        else:
+            block = _Block(size)
+        self.used += size
+        return block
+
+    def give_back(self, block: _Block) -> None:
+        self.used -= block.size
+        self._add(block)
+        if block.after is not None and block.after.free:
+            self._merge(block)
+        if block.before is not None and block.before.free:
+            self._merge(block.before)
+
+    def _merge(self, left: _Block) -> None:
+        """Make one of ``left`` and the block after it, both free."""
+        right = left.after
+        self._remove(right)
+        self._remove(left)
+        left.size += right.size
+        left.after = right.after
+        if left.after is not None:
+            left.after.before = left
+        self._add(left)
+
+    def forget(self) -> None:
+        """Drop the free blocks; parts of split ones stay until all are free."""
+        self.free = [b for b in self.free if b.before is not None or b.after is not None]
+        self.free_bytes = sum(block.size for block in self.free)
+
+
+class MemoryPool:
+    """The books of CuPy's pool, one set for each device.
+
+    Sizes are in bytes. What is handed out is host memory; the figures are those a GPU would show.
+    An ``allocator`` of the caller's is asked for each piece, and not only for what no freed block
+    has room for.
+    """
+
+    def __init__(self, allocator=None):
+        self._allocator = allocator
+        self._lock = threading.RLock()
+        self._books: dict[int, _Books] = collections.defaultdict(_Books)
+        # A garbage collection may free memory in the middle of anything, so freed blocks wait here.
+        self._freed: collections.deque = collections.deque()
+
+    def _here(self) -> _Books:
+        """The books of the current device; freed blocks are entered first."""
+        with self._lock:
+            while self._freed:
+                books, block = self._freed.popleft()
+                books.give_back(block)
+            return self._books[runtime.getDevice()]
+
+    def malloc(self, size: int) -> MemoryPointer:
+        """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
+        if not _ownership.fits(size, runtime.getDevice()):
+            raise OutOfMemoryError(size, self.total_bytes())
+        with self._lock:
+            books = self._here()
+            self._make_room(round_up(size), books)
+            try:
+                if not size:
+                    memory = Memory(0)
+                elif self._allocator is None:
+                    memory = PooledMemory(size)
+                else:
+                    exact = self._allocator is malloc_managed  # so that its fence is where it ends
+                    given = self._allocator(size if exact else round_up(size)).mem
+                    memory = PooledMemory.around(given, size)
+            except runtime.CUDARuntimeError:
+                raise OutOfMemoryError(size, books.total()) from None
+            if size:
+                block = books.take(round_up(size))
+                memory.given_back = functools.partial(self._freed.append, (books, block))
+        return MemoryPointer(memory, 0)
+
+    def _make_room(self, size: int, books: _Books) -> None:
+        if books.limit and not books.fits(size) and books.total() + size > books.limit:
+            self.free_all_blocks()
+            if books.total() + size > books.limit:
+                raise OutOfMemoryError(size, books.total(), books.limit)
+
+    def used_bytes(self) -> int:
+        return self._here().used
+
+    def free_bytes(self) -> int:
+        return self.total_bytes() - self.used_bytes()
+
+    def total_bytes(self) -> int:
+        return self._here().total()
+
+    def n_free_blocks(self) -> int:
+        return len(self._here().free)
+
+    def free_all_blocks(self, stream=None) -> None:
+        """Return the free blocks to the system."""
+        with self._lock:
+            engine_memory.release()
+            self._here().forget()
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        if fraction is not None:
+            if size is not None:
+                raise ValueError("size and fraction cannot be specified at one time")
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"memory limit fraction out of range: {fraction}")
+            size = int(fraction * runtime.memGetInfo()[1])
+        self._here().limit = size or 0
+
+    def get_limit(self) -> int:
+        return self._here().limit
+
+
+class PinnedMemoryPool:
+    """Page-locked host memory is ordinary host memory here; blocks are counted as CuPy does."""
+
+    def __init__(self, allocator=None):
+        self._free = 0
+
+    def malloc(self, size: int) -> PinnedMemoryPointer:
+        self._free = max(0, self._free - 1)
+        pointer = PinnedMemoryPointer(size)
+        weakref.finalize(pointer, self._give_back).atexit = False
+        return pointer
+
+    def _give_back(self) -> None:
+        self._free += 1
+
+    def n_free_blocks(self) -> int:
+        return self._free
+
+    def free_all_blocks(self) -> None:
+        self._free = 0
+
+
+class PinnedMemoryPointer(np.ndarray):
+    """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
+
+    is_page_locked = True
+
+    def __new__(cls, size: int):
+        allocation = engine_memory.Allocation(size)
+        # Not a view of an array: NumPy would have views of this one refer past it to that array.
+        buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
+        pointer = super().__new__(cls, size, np.uint8, buffer)
+        pointer._allocation = allocation
+        return pointer
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)
+
+    __str__ = __repr__
+
+    @property
+    def ptr(self) -> int:
+        return self.ctypes.data
+
+    def size(self) -> int:
+        return self.nbytes
+
+
+_default_pool = MemoryPool()
+_default_pinned_pool = PinnedMemoryPool()
+_allocator = _default_pool.malloc
+_local = threading.local()
+
+
+def malloc_unpooled(size: int) -> MemoryPointer:
+    """Memory straight from the system, kept in no pool."""
+    return MemoryPointer(Memory(size), 0)
+
+
+def alloc(size: int) -> MemoryPointer:
+    """Allocate ``size`` bytes with the current allocator."""
+    return (getattr(_local, "allocator", None) or _allocator)(size)
+
+
+def set_allocator(allocator=None) -> None:
+    """Use ``allocator(size) -> MemoryPointer`` from now on; None: no pool."""
+    global _allocator
+    if getattr(_local, "allocator", None) is not None:
+        raise ValueError(
+            "Can't change the global allocator inside `using_allocator` context manager"
+        )
+    _allocator = allocator or malloc_unpooled
+
+
+def get_allocator():
+    return getattr(_local, "allocator", None) or _allocator
+
+
+@contextlib.contextmanager
+def using_allocator(allocator=None):
+    """Use ``allocator`` in this thread inside a ``with`` block; None: no pool."""
+    before = getattr(_local, "allocator", None)
+    _local.allocator = allocator or malloc_unpooled
+    try:
+        yield
+    finally:
+        _local.allocator = before
+
+
+def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
+    return _default_pinned_pool.malloc(size)
+
+
+def set_pinned_memory_allocator(allocator=None) -> None:
+    """Accepted and of no effect: host memory is never page-locked here."""
+
+
+def get_default_memory_pool() -> MemoryPool:
+    return _default_pool
+
+
+def get_default_pinned_memory_pool() -> PinnedMemoryPool:
+    return _default_pinned_pool
+
+
+def malloc_managed(size: int) -> MemoryPointer:
+    """Memory that every device may touch."""
+    return MemoryPointer(ManagedMemory(size), 0)

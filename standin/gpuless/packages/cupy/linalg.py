@@ -1,0 +1,175 @@
+"""Linear algebra: NumPy's routines on device arrays.
+
+Where there is no answer (a singular matrix, one that is not positive definite), CuPy does not wait
+to find out: the result is garbage, here NaN. ``cupyx.errstate(linalg="raise")`` makes it raise.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from cupy._core._dispatch import named
+from cupy._core._ndarray import ndarray
+from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
+from cupy._core._row import row
+from gpuless import missing
+
+
+class _Errors(threading.local):
+    linalg = "ignore"  # or "raise", for each thread; cupyx.errstate sets it
+
+
+errors = _Errors()
+
+
+def _solver(function: Callable, square: bool = True, arrays: int = 1) -> Callable:
+    """A routine of cuSOLVER's on ``arrays`` device arrays; the first has (stacks of) matrices."""
+    routine = row(function, library=_library)
+
+    def call(*args, **kwargs):
+        for value in args[:arrays]:
+            if not isinstance(value, ndarray):
+                raise LinAlgError("cupy.linalg only supports cupy.ndarray")
+        matrix = args[0]
+        if square and matrix.ndim < 2:
+            raise LinAlgError(
+                f"{matrix.ndim}-dimensional array given. Array must be at least two-dimensional"
+            )
+        if square and matrix.shape[-1] != matrix.shape[-2]:
+            raise LinAlgError("Last 2 dimensions of the array must be square")
+        return routine(*args, **kwargs)
+
+    return named(call, function.__name__)
+
+
+def _library(a, *args, **kwargs) -> str:
+    return "cuBLAS" if a.ndim > 2 else "cuSOLVER"  # stacks go to its batched routines
+
+
+def _or_nan(function: Callable) -> Callable:
+    """``function``, with NaN in place of what a bad matrix of a stack would give."""
+
+    def attempt(*arrays):
+        try:
+            return function(*arrays)
+        except LinAlgError:
+            if errors.linalg == "raise" or arrays[0].shape[-1] != arrays[0].shape[-2]:
+                raise
+        a, *others = arrays
+        if a.ndim == 2:
+            like = others[0] if others else a
+            return np.full(like.shape, np.nan, np.linalg.inv(np.eye(1, dtype=a.dtype)).dtype)
+        if others and others[0].ndim == 1:
+            others = [np.broadcast_to(others[0], a.shape[:-1])]
+        return np.stack([attempt(*matrices) for matrices in zip(a, *others, strict=True)])
+
+    return named(attempt, function.__name__)
+
+
+def _turned(function: Callable, which: Callable = lambda a: True) -> Callable:
+    """``function``, whose matrices are in Fortran's order where cuSOLVER's routine leaves them so:
+    those of a single matrix for which ``which`` is true."""
+
+    @functools.wraps(function)
+    def compute(a, *args, **kwargs):
+        found = function(a, *args, **kwargs)
+        if a.ndim != 2 or not which(a):
+            return found
+        if isinstance(found, tuple):
+            made = map(np.asfortranarray, found)
+            return type(found)(*made) if hasattr(found, "_fields") else tuple(made)
+        return np.asfortranarray(found)
+
+    return compute
+
+
+def _qr(a, mode="reduced"):
+    found = np.linalg.qr(a, mode)
+    if a.ndim == 2 and mode in ("reduced", "complete"):
+        found = type(found)(np.asfortranarray(found[0]), found[1])
+    return found
+
+
+def _solve(a, b):
+    if b.ndim == 0:
+        raise ValueError("b must have at least one dimension")
+    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
+        raise ValueError(
+            "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b"
+        )
+    return np.linalg.solve(a, b)
+
+
+def _lstsq(a, b, rcond=None):
+    if a.shape[0] != b.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    x, residuals, rank, values = np.linalg.lstsq(a, b, rcond)
+    return x, residuals, np.int32(rank), values
+
+
+def _half_too(function: Callable) -> Callable:
+    """``function``, which computes with float32 where it is given float16, as CuPy does."""
+
+    def compute(a, UPLO="L"):
+        if a.dtype != np.float16:
+            return function(a, UPLO)
+        found = function(a.astype(np.float32), UPLO)
+        if isinstance(found, tuple):
+            return type(found)(*(part.astype(np.float16) for part in found))
+        return found.astype(np.float16)
+
+    return named(compute, function.__name__)
+
+
+def _inverse_of_tensor(a, ind=2):
+    if ind <= 0:
+        raise ValueError("Invalid ind argument")
+    shape = a.shape[ind:] + a.shape[:ind]
+    return _or_nan(np.linalg.inv)(a.reshape(np.prod(a.shape[ind:], dtype=int), -1)).reshape(shape)
+
+
+def _rank(M, tol=None):
+    return np.asarray(np.linalg.matrix_rank(M, tol))
+
+
+def _powers(M, n) -> str | None:
+    return None if n in (0, 1) else "cuSOLVER" if n == -1 else "cuBLAS"
+
+
+def _norms(x, ord=None, *args, **kwargs) -> str | None:
+    return "cuSOLVER" if ord in (2, -2, "nuc") and x.ndim > 1 else None
+
+
+cholesky = _solver(_or_nan(np.linalg.cholesky))
+cond = row(np.linalg.cond, "a", library="cuSOLVER")
+cross = row(np.linalg.cross, "dd")
+det = _solver(np.linalg.det)
+eig = _solver(np.linalg.eig)
+eigh = _solver(_turned(_half_too(np.linalg.eigh)))
+eigvals = _solver(np.linalg.eigvals)
+eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
+inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
+lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
+matrix_power = row(np.linalg.matrix_power, library=_powers)
+matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
+norm = row(np.linalg.norm, library=_norms)
+pinv = _solver(np.linalg.pinv, square=False)
+qr = named(_solver(_qr, square=False), "qr")
+slogdet = _solver(np.linalg.slogdet)
+solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2), "solve")
+svd = _solver(_turned(np.linalg.svd, lambda a: a.shape[0] < a.shape[1]), square=False)
+tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
+tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
+
+__all__ = """LinAlgError cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matmul
+matrix_power matrix_rank matrix_transpose norm pinv qr slogdet solve svd tensorinv
+tensorsolve""".split()
+
+
+def __getattr__(name: str):
+    raise missing("cupy.linalg", name)

@@ -1,0 +1,25 @@
+"""``cupyx.scipy`` on the CPU: thin faces over SciPy's functions of the same names."""
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+import scipy as _scipy
+from cupy._core._ndarray import ndarray as _ndarray
+
+from gpuless import missing as _missing
+
+_SERVED = ("fft", "linalg", "ndimage", "signal", "spatial", "special", "stats")
+
+
+def get_array_module(*args):
+    """``cupyx.scipy`` where an argument is a device array, else ``scipy``."""
+    if any(isinstance(arg, _ndarray) for arg in args):
+        return _importlib.import_module(__name__)
+    return _scipy
+
+
+def __getattr__(name: str):
+    if name in _SERVED:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise _missing(__name__, name)

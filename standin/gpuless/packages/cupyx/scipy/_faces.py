@@ -1,0 +1,81 @@
+"""How a function of SciPy's becomes the function of that name in ``cupyx.scipy``.
+
+What is served of a module is one table: the names that CuPy has (``names.toml``), as far as SciPy
+has a function of that name that can be called on arrays alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+from cupy._core._dispatch import named, unsupported
+from cupy._core._ndarray import ndarray
+from cupy._core._run import routine
+from cupy.cuda import stream
+
+from gpuless import not_covered, public
+
+# Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
+FROM_HOST = ("structure", "footprint")
+# They call a function of the reader's on arrays: CuPy's with a kernel, SciPy's with NumPy arrays.
+CALLING = """generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
+labeled_comprehension""".split()
+# These make arrays out of numbers.
+WITHOUT = """block_diag dft fiedler_companion generate_binary_structure hadamard helmert hilbert
+leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
+# The host has to know what they count, so that they wait for the device.
+WAITING = ("label",)
+
+
+def serve(library: ModuleType, *, arrays: bool) -> dict[str, Callable]:
+    """{name: function} of what the stand-in has of the module of ``cupyx.scipy`` that is like
+    SciPy's ``library``; with ``arrays`` the first argument must be a device array."""
+    wanted = public(f"cupyx.{library.__name__}") - set(CALLING)
+    found = {name: getattr(library, name, None) for name in wanted}
+    return {
+        name: _face(function, name, arrays)
+        for name, function in found.items()
+        if callable(function) and not inspect.isclass(function)
+    }
+
+
+def _face(function: Callable, name: str, arrays: bool) -> Callable:
+    try:
+        parameters = list(inspect.signature(function).parameters)
+    except ValueError:  # a ufunc
+        parameters = []
+
+    def call(*args, **kwargs):
+        given = dict(zip(parameters, args, strict=False)) | kwargs
+        first = args[0] if args else next(iter(given.values()), None)
+        if arrays and name not in WITHOUT and not isinstance(first, ndarray):
+            raise unsupported(first)
+        if stream.transfers_matter():
+            if name in WAITING:
+                stream.refuse_while_capturing()
+            if stream.capturing() and isinstance(given.get("output"), ndarray):
+                raise not_covered(f"{function.__module__}.{name} with an output in a capture")
+        small = {key: given[key] for key in FROM_HOST if isinstance(given.get(key), np.ndarray)}
+        if small:
+            place = {parameters.index(key): value for key, value in small.items()}
+            args = tuple(None if k in place else arg for k, arg in enumerate(args))
+            kwargs = {key: value for key, value in kwargs.items() if key not in small}
+            return routine(_with(function, parameters, place), *args, **kwargs)
+        return routine(function, *args, **kwargs)
+
+    return named(call, name, "of SciPy, on the device")
+
+
+def _with(function: Callable, parameters: list[str], place: dict) -> Callable:
+    """``function``, whose parameters at the positions in ``place`` have these values."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        kept = dict(zip(parameters, args, strict=False)) | kwargs
+        return function(**kept | {parameters[k]: value for k, value in place.items()})
+
+    return call

@@ -1,0 +1,15 @@
+"""``cupyx.scipy.signal`` on the CPU."""
+
+from __future__ import annotations
+
+from scipy import signal as _library
+
+from cupyx.scipy._faces import serve as _serve
+from gpuless import missing as _missing
+
+globals().update(_serve(_library, arrays=False))
+from cupyx.scipy.signal import windows  # noqa: E402, F401
+
+
+def __getattr__(name: str):
+    raise _missing(__name__, name)
