@@ -34,6 +34,11 @@ def runs(python, folder):
     return ran.stdout
 
 
+def with_first(python):
+    """Return an environment in which `python` is the one that is found first."""
+    return {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "PYTHONPATH": ""}
+
+
 @pytest.mark.long
 def test_what_binder_installs_runs_a_kernel(clone, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
@@ -41,6 +46,8 @@ def test_what_binder_installs_runs_a_kernel(clone, tmp_path):
     install = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
     subprocess.run([*install, "-r", "binder/requirements.txt"], cwd=clone, check=True)
     assert "[1, 4, 7, 10, 13]" in runs(python, clone / "notebooks")
+    subprocess.run(["bash", "binder/postBuild"], cwd=clone, check=True, env=with_first(python))
+    assert '"mine"' in (clone / "first_kernel.ipynb").read_text().replace("\\", "")
     lab = [python, "-m", "jupyterlab", "--version"]
     assert subprocess.run(lab, capture_output=True, check=True).stdout[:1] >= b"4"
 

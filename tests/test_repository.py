@@ -1,7 +1,6 @@
 """What the files of the repository promise about each other."""
 
 import ast
-import importlib.util
 import json
 import re
 import subprocess
@@ -106,16 +105,6 @@ def test_readme_links_every_chapter_and_every_link_leads_somewhere():
 def test_every_page_is_in_the_table_of_contents():
     pages = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
     assert pages - set(toc()) == {"book/index"}
-
-
-def test_drawings_match_their_sources():
-    source = ROOT / "book" / "figures" / "road.py"
-    spec = importlib.util.spec_from_file_location("road", source)
-    road = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(road)
-    for name in road.PALETTES:
-        stored = source.with_name(f"road-{name}.svg").read_text(encoding="utf-8")
-        assert stored == road.draw(name), "run python book/figures/road.py"
 
 
 @pytest.mark.parametrize("target", ["book", "test", "test-all", "check", "lab", "record", "clean"])

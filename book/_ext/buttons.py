@@ -4,6 +4,8 @@ download, source, print.
 The source needs the repository's address, too; where it is not known there are two.
 """
 
+import elsewhere
+
 NAMES = {  # by the theme's labels: what is written on a button, and its icon
     "download-source-button": ("Download", "fas fa-download"),
     "download-pdf-button": ("Print", "fas fa-print"),
@@ -38,7 +40,7 @@ def line_up(app, pagename, templatename, context, doctree):
     if address := options["repository_url"]:
         line.insert(1, source(address, options.get("repository_branch") or "main", pagename))
     del buttons[at]
-    ways = sum(button.get("label") in ("colab-button", "binder-button") for button in buttons)
+    ways = sum(button.get("label") in elsewhere.LABELS for button in buttons)
     buttons[ways:ways] = line
 
 

@@ -4,9 +4,11 @@
   so is what answers a question: all that is printed from there to the next text;
 - the outputs of exercises are called what they are, those of the stored run;
 - headline results are shown in words (headlines.json, from helpers.press.pages);
-- figures are numbered, with their text alternatives as captions; one without is an error.
+- figures are numbered, with their text alternatives, as sentences, for captions; one without is
+  an error.
 """
 
+import ast
 import base64
 import functools
 import hashlib
@@ -22,6 +24,7 @@ logger = logging.getLogger(__name__)
 WORDS = Path(__file__).parents[1] / "generated" / "headlines.json"
 HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z]\w+) = \S+ .*$", re.S)
 QUESTION = re.compile(r"\bPredict\b|\b[Bb]efore you (?:look|run)\b|\bGuess, then run\b")
+DICTIONARY = re.compile(r"\{'[^{}]*\}")
 LONG = 8  # lines of code about a table, from which it is folded
 FIRST_RUN = (
     "What is stored here is a run in which nobody had written the exercise yet. "
@@ -136,6 +139,20 @@ def alternatives(source):
     return alts
 
 
+def sentence(text):
+    """Return a text alternative as the sentence of a caption.
+
+    It begins with a capital, unless with a name of one letter, and ends with a full stop. One of
+    Python's dictionaries is told in words: "{'a': 1, 'b': 2}" becomes "a: 1, b: 2".
+    """
+    text = DICTIONARY.sub(
+        lambda found: ", ".join(f"{k}: {v}" for k, v in ast.literal_eval(found[0]).items()), text
+    ).strip()
+    if re.match(r"[^\W\d_]{2}", text):
+        text = text[0].upper() + text[1:]
+    return text if text[-1:] in ("", ".", "?", "!") else f"{text}."
+
+
 def number_figures(app, doctree):
     """Give the figures stored in a chapter their text alternatives, numbers and captions."""
     source = Path(app.env.doc2path(app.env.docname))
@@ -152,7 +169,7 @@ def number_figures(app, doctree):
         number = f"{source.name[:2]}.{count}"
         caption = nodes.paragraph(classes=["figure-caption"], ids=[f"figure-{number}"])
         caption += nodes.strong("", f"Figure {number}")
-        caption += nodes.inline("", f" {image['alt']}", classes=["caption-text"])
+        caption += nodes.inline("", f" {sentence(image['alt'])}", classes=["caption-text"])
         output = image.parent
         while output.parent.get("nb_element") != "cell_code_output":
             output = output.parent

@@ -51,9 +51,22 @@ def number_titles(app, doctree):
                 link[0].insert(0, nodes.Text(f"{found[1]} · "))
 
 
+def part(node):
+    """Return the id of the section below the page's title that `node` stands in, or None."""
+    found = None
+    while node.parent is not None:
+        if isinstance(node, nodes.section) and isinstance(node.parent.parent, nodes.document):
+            found = node["ids"][0]
+        node = node.parent
+    return found
+
+
 def link_mentions(app, doctree, docname):
-    """Turn "chapter 35" into a link where chapter 35 is written, and is not this page."""
-    written = chapters(app.env)
+    """Turn "chapter 35" into a link where chapter 35 is written, and is not this page.
+
+    Once in a section of a page: the tab key stops at every link.
+    """
+    written, linked = chapters(app.env), set()
     for text in list(doctree.findall(nodes.Text)):
         node = text.parent
         while node is not None and not isinstance(node, SKIP):
@@ -65,8 +78,9 @@ def link_mentions(app, doctree, docname):
             alone = len(re.findall(r"\d\d", mention[0])) == 1
             for number in re.finditer(r"\d\d", mention[0]):
                 target = written.get(number[0])
-                if target is None or target == docname:
+                if target is None or target == docname or (part(text), target) in linked:
                     continue
+                linked.add((part(text), target))
                 # One chapter is linked with its word, several are linked one by one.
                 start = mention.start() + (0 if alone else number.start())
                 stop = mention.start() + number.end()

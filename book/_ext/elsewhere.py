@@ -36,7 +36,9 @@ WAYS = {  # by what stands in a page's text: what is written on the link
 BUTTONS = [
     ("Colab", "Open in Colab, with a GPU", "_static/images/logo_colab.png", colab),
     ("Binder", "Open on Binder, without a GPU", "fas fa-flask", binder),
+    ("Codespace", "Make a codespace, without a GPU", "fas fa-terminal", codespace),
 ]
+LABELS = [f"{text.lower()}-button" for text, *_ in BUTTONS]
 
 
 def links(app, pagename, templatename, context, doctree):
@@ -58,8 +60,12 @@ def first_kernel(app, pagename):
     file = (
         f'<a class="other" href="{static}_static/{FIRST}.ipynb" download>Download the notebook</a>'
     )
-    on_colab = colab(address, branch, FIRST)
-    return f'<a class="begin" href="{on_colab}">Run it on Colab</a>' * bool(address) + file
+    if not address:
+        return file
+    on_colab = f'<a class="begin" href="{colab(address, branch, FIRST)}">Run it on Colab</a>'
+    return (
+        on_colab + f'<a class="other" href="{binder(address, branch, FIRST)}">On Binder</a>' + file
+    )
 
 
 def buttons(app, pagename, templatename, context, doctree):

@@ -1,5 +1,7 @@
 """The page "Ten minutes to a first kernel": its code, what it prints, and a notebook of both.
 
+python -m helpers.press.first_page FOLDER    write the notebook, first_kernel.ipynb, there
+
 The page is book/first-kernel.md, its code helpers/programs/first_kernel.py. What the parts print is
 not stored: the build runs them on the stand-in. The notebook has the page's text and code, and no
 outputs, so that it needs no recording.
@@ -133,3 +135,9 @@ def write(folder, change=lambda book: book):
     path.parent.mkdir(parents=True, exist_ok=True)
     notebook.write(change(as_notebook()), path)
     return path
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    print(write(sys.argv[1]))

@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import dataclass
 
 from helpers.press import first_page, map_picture, notebook, sittings
+from helpers.press.tables import table
 
 PATH = notebook.BOOK / "book" / "routes.toml"
 NEED = re.compile(r"^\*\*You need\*\*.*?(?=\n\n|\Z)", re.M | re.S)
@@ -101,11 +102,6 @@ def hours(known, numbers):
 
 def _links(known, numbers):
     return ", ".join(f"[{n}](../notebooks/{known[n].stem}.ipynb)" for n in numbers) or "–"
-
-
-def table(headers, rows):
-    lines = [headers, ["---"] * len(headers), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def by_time(known):

@@ -6,6 +6,7 @@ Plans are named in book/routes.toml, terms in book/glossary.md; the rest comes f
 import re
 
 from helpers.press import notebook, routes, sittings
+from helpers.press.tables import table
 
 GLOSSARY = notebook.BOOK / "book" / "glossary.md"
 HEADING = re.compile(r"### ((?:Exercise|Optional) \d+\.\d+[^\n]*?)(?: \(\d+ min\))?\s*$", re.M)
@@ -82,7 +83,7 @@ def _plans(known, books):
         for place, number in enumerate(routes.members(known, plan), 1):
             taken, spent, left = lesson(books[number], length, pace)
             done = [minutes for _, minutes in exercises(books[number]) if minutes]
-            told = "; ".join(words.replace("|", "\\|") for words in taken)
+            told = "; ".join(taken)
             rows.append(
                 [
                     str(place),
@@ -95,7 +96,7 @@ def _plans(known, books):
         text += [
             f"### {plan['name']}",
             plan["says"],
-            routes.table(["", "Chapter", "In the lesson", "At home", "Exercises"], rows),
+            table(["", "Chapter", "In the lesson", "At home", "Exercises"], rows),
         ]
     return text
 
@@ -132,6 +133,6 @@ def teaching(found):
     text += [
         "## Terms by chapter",
         "Where a term is explained; the [glossary](glossary.md) has them all, with a line each.",
-        routes.table(["Chapter", "Terms"], rows),
+        table(["Chapter", "Terms"], rows),
     ]
     return text

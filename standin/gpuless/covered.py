@@ -28,5 +28,5 @@ NOT_COVERED = {
     "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Functions": "vectorize, poly1d, cupy.polynomial, the rest of cupy.testing",
-    "Interchange": "of DLPack what does not lie on the device, and capsules; Stream.from_external",
+    "Interchange": "of DLPack what does not lie on the device, and capsules",
 }

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from conftest import CHAPTERS, notebook
+from marks import long_but
 
 TOKEN = r'(?s)<span class="([^"]+)">(.*?)</span>'
 
@@ -55,3 +56,47 @@ def test_a_kernel_in_a_string_is_coloured_as_c(site, chapter):
         assert names.get(word, kind) == kind, word
     assert "err" not in names.values()
     assert ("kn", "import") in pairs  # the Python around it
+
+
+# Of the code in sight, the blocks that are wider than their box, and the size of the letters.
+FITS = """() => {
+  const blocks = [...document.querySelectorAll("article .cell_input pre")]
+    .filter(e => e.checkVisibility());
+  return [
+    blocks.length,
+    blocks.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 80)),
+    Math.min(...blocks.map(e => parseFloat(getComputedStyle(e).fontSize))),
+  ];
+}"""
+# The left edge of each row of letters in a block, from the edge of its text.
+EDGES = """e => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  const rows = new Map();
+  for (const box of range.getClientRects())
+    if (box.width > 1) rows.set(Math.round(box.bottom / 4), Math.min(
+      rows.get(Math.round(box.bottom / 4)) ?? 1e9, box.left));
+  const edge = e.getBoundingClientRect().left + parseFloat(getComputedStyle(e).paddingLeft);
+  return [...rows.values()].map(left => left - edge);
+}"""
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@pytest.mark.parametrize("site", ["built"], indirect=True)
+@pytest.mark.parametrize("chapter", long_but(CHAPTERS[:1], CHAPTERS))
+def test_code_that_is_read_fits_a_telephone(site, reader, chapter):
+    page = reader(**PHONE).open(f"{chapter}.html")
+    count, wide, smallest = page.evaluate(FITS)
+    assert count > 10 and wide == [] and smallest >= 11
+
+
+@pytest.mark.parametrize("site", ["built"], indirect=True)
+def test_a_line_that_goes_on_is_set_in_and_output_keeps_its_columns(site, reader):
+    page = reader(**PHONE).open(f"{CHAPTERS[0]}.html")
+    long = page.locator("article .cell_input pre", has_text='extern "C" __global__').first
+    rows = long.evaluate(EDGES)
+    lines = [line for line in long.text_content().splitlines() if line.strip()]
+    assert len(rows) > len(lines)
+    assert min(rows) >= -1 and max(rows) > 10
+    style = "e => getComputedStyle(e).whiteSpace"
+    assert page.eval_on_selector("article .cell_output pre", style) == "pre"

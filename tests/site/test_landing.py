@@ -54,7 +54,8 @@ GROW = """() => {
     const list = document.querySelectorAll(".road ol")[k];
     ["written", "written side"].forEach((kind, i) => {
       const stops = [...list.children].filter(stop => stop.className === kind);
-      const from = stops.at(-1) ?? Object.assign(list.children[0].cloneNode(true), { className: kind });
+      const from = stops.at(-1) ?? list.lastElementChild.cloneNode(true);
+      from.className = kind;
       for (let n = stops.length; n < counts[i]; n++) list.append(from.cloneNode(true));
     });
   }

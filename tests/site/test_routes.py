@@ -48,6 +48,8 @@ def test_the_first_kernel_can_be_run(published, site):
     assert ("archive/" in book.cells[1].source) == (site == published)
     path = FORK.removeprefix("https://github.com/")
     colab = f"https://colab.research.google.com/github/{path}/blob/colab/first_kernel.ipynb"
+    binder = f"https://mybinder.org/v2/gh/{path}/main?urlpath=lab%2Ftree%2Ffirst_kernel.ipynb"
+    assert links.get("On Binder") == (binder if site == published else None)
     assert links.get("Run it on Colab") == (colab if site == published else None)
 
 

@@ -57,6 +57,12 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
     "memory pool": ("20_drop_in_arrays", "pool"),
     "tensor core": ("glossary", "small matrices"),
     "softmax": ("50_cnn_mnist", "softmax"),
+    "hello world": ("first-kernel", "kernel of your own"),
+    "getting started": ("first-kernel", "kernel of your own"),
+    "where to start": ("how-to-read", "An evening"),
+    "prerequisites": ("how-to-read", "needs"),
+    "lesson plan": ("teaching", "Six lessons"),
+    "course": ("teaching", "lesson"),
     "__shfl_down_sync": ("36_work_together", "warp"),
 }
 

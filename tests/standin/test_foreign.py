@@ -39,6 +39,12 @@ REFUSED = {
     "const __constant__ int q = 3; y[0] = q;": 'an automatic "__constant__" variable declaration',
     "y[0] = sizeof(void);": None,
     "void *p = y; p++;": None,
+    "const uint3 *p = &threadIdx; y[0] = p->x;": "cannot take address of builtin variable",
+    "const unsigned *p = &(blockDim.y); y[0] = *p;": "cannot take address of builtin variable",
+    "struct S { float a; } *p = (S *)y; y[0] = __ldg(p).a;": None,
+    "y[0] = __ldg((const float3 *)y).x;": None,
+    "__stcg((float3 *)y, make_float3(1, 2, 3));": None,
+    "{ extern __shared__ float s[]; *y = s[0]; } { extern __shared__ int s[]; *y = s[0]; }": None,
     "y[0] = __sync_fetch_and_add((int *)y, 1);": 'identifier "__sync_fetch_and_add" is undefined',
 }
 OLDER = {
@@ -193,3 +199,44 @@ def test_every_kind_of_kernel_is_read(only_the_standin):
     ):
         with pytest.raises(CompileException, match='identifier "__builtin_popcount" is undefined'):
             call()
+
+
+DYNAMIC = """template <class T> __device__ T first(T a) {
+    extern __shared__ T part[];
+    part[threadIdx.x] = a;
+    return part[0];
+}
+__global__ void k(float *y) { y[0] = first(1.5f)BODY; }"""
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_dynamic_shared_memory_of_one_name_has_one_type(both):
+    code = DYNAMIC.replace("BODY", " + (float)first(2.5)" * both)
+    assert nvrtc.compile(code, expressions=("k",)).accepted is not both
+    module = cp.RawModule(code=code, options=("-std=c++17",), name_expressions=["k"])
+    if both:
+        with pytest.raises(
+            CompileException, match=r"\(2\): error: conflicting declaration 'double pa"
+        ):
+            module.get_function("k")
+        return
+    y = cp.zeros(1, "f4")
+    module.get_function("k")((1,), (1,), (y,), shared_mem=4)
+    assert y[0] == 1.5
+
+
+def test_one_type_in_many_places_and_words():
+    code = """extern "C" __global__ void k(unsigned *y) {
+        extern __shared__ __align__(16) unsigned s[];
+        s[threadIdx.x] = threadIdx.x;
+        struct Local {
+            __device__ unsigned f() { extern __shared__ unsigned int s[]; return s[0]; }
+        };
+        extern __shared__ float other[];
+        other[2] = 5;
+        y[0] = Local().f() + (unsigned)other[2] + (1 & threadIdx.x);
+    }"""
+    assert nvrtc.compile(code).accepted
+    y = cp.full(1, 7, "u4")
+    cp.RawKernel(code, "k")((1,), (1,), (y,), shared_mem=64)
+    assert y[0] == 5

@@ -67,6 +67,18 @@ def test_arithmetic():
         np.testing.assert_array_equal(result, wide(oracle, X, Y, Z), err_msg=text)
 
 
+def test_steps():
+    """`x++` gives what was there, `++x` what is; a lambda, as each text is one expression."""
+    texts = [
+        f"[&]{{ __half a = x, b = {step}; return b; }}()" for step in ("a++", "a--", "++a", "--a")
+    ]
+    texts += ["[&]{ __half a = x; a++; return a; }()"]
+    results = evaluate(texts, [HALF] * 5, X)
+    up, down = (wide(lambda x, by=by: x + by, X) for by in (1, -1))
+    for result, wanted in zip(results, [X, X, up, down, up], strict=True):
+        np.testing.assert_array_equal(result, wanted)
+
+
 @pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
 def test_comparisons(name):
     """False with a NaN, and true with the suffix u."""

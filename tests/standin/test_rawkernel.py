@@ -496,6 +496,29 @@ def test_launch_bounds_are_kept():
     assert k.max_threads_per_block == 64
 
 
+@pytest.mark.parametrize("bounds", ["THREADS", "THREADS, 2", "64, BLOCKS", "n"])
+def test_launch_bounds_of_unknown_names_are_refused(bounds):
+    source = f'extern "C" __global__ __launch_bounds__({bounds}) void k(int n) {{}}'
+    with pytest.raises(CompileException, match="was not declared|is undefined|undeclared"):
+        cp.RawKernel(source, "k")((1,), (1,), (np.int32(1),))
+
+
+@pytest.mark.parametrize("bounds", ["64", "32 * 2", "T", "64, 2", "sizeof(int) * 16"])
+def test_launch_bounds_are_what_the_compiler_knows(bounds):
+    source = (
+        f'constexpr int T = 64; extern "C" __global__ __launch_bounds__({bounds}) void k() {{}}'
+    )
+    cp.RawKernel(source, "k")((1,), (64,), ())
+
+
+def test_launch_bounds_of_a_template():
+    source = "template <int T> __global__ void __launch_bounds__(T) k(int *x) { *x = T; }"
+    x = cp.zeros(1, np.int32)
+    module = cp.RawModule(code=source, name_expressions=["k<64>"])
+    module.get_function("k<64>")((1,), (1,), (x,))
+    assert x.get()[0] == 64
+
+
 def test_grid_and_block_are_tuples_and_at_least_one():
     k = kernel("x[0] += 1;", "int *x")
     x = cp.zeros(1, "i4")

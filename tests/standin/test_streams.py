@@ -420,3 +420,60 @@ def test_a_stream_by_its_pointer():
     assert x.get(stream=other).tolist() == [1, 1, 1]
     with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="InvalidResourceHandle"):
         nothing.synchronize()
+
+
+class Foreign:
+    """A stream of another library."""
+
+    def __init__(self, *said):
+        self.said = said
+
+    def __cuda_stream__(self):
+        return self.said
+
+
+def test_a_stream_of_another_library():
+    stream = cp.cuda.Stream(non_blocking=True)
+    owner = Foreign(0, stream.ptr)
+    other = cp.cuda.Stream.from_external(owner)
+    assert isinstance(other, cp.cuda.Stream) and other == stream and other.device_id == -1
+    assert repr(other) == f"<Stream {stream.ptr} (device -1)>" and other.is_non_blocking
+    with other:
+        assert cp.cuda.get_current_stream() == stream
+        x = cp.zeros(3)
+        other.begin_capture()
+        x += 1
+        assert stream.is_capturing() and other.is_capturing()
+    graph = stream.end_capture()
+    assert not other.is_capturing() and x.get().tolist() == [0, 0, 0]
+    graph.launch(stream=other)
+    with stream:
+        stream.begin_capture()
+        x += 2
+        graph = other.end_capture()
+        graph.launch()
+    assert x.get(stream=other).tolist() == [3, 3, 3]
+
+
+def test_late_copies_on_a_stream_of_another_library():
+    stream = cp.cuda.Stream(non_blocking=True)
+    other = cp.cuda.Stream.from_external(stream)
+    host = cupyx.zeros_pinned(4, "f4")
+    x = cp.full(4, 3, "f4")
+    x.get(stream=other, out=host, blocking=False)
+    assert host.tolist() != [3] * 4
+    other.synchronize()
+    assert host.tolist() == [3] * 4
+
+
+def test_a_stream_that_no_library_has():
+    nothing = cp.cuda.Stream.from_external(Foreign(0, 12345))
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="InvalidResourceHandle"):
+        nothing.synchronize()
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="InvalidResourceHandle"), nothing:
+        pass
+    for said, why in (((), "2-tuple"), (("a", 1), "int, int"), ((1, 1), "unsupported version 1")):
+        with pytest.raises(TypeError, match=why):
+            cp.cuda.Stream.from_external(Foreign(*said))
+    with pytest.raises(TypeError, match="type int does not implement the CUDA stream protocol"):
+        cp.cuda.Stream.from_external(3)

@@ -247,3 +247,32 @@ def test_what_cupy_makes_of_odd_grids_and_blocks():
     for grid, block in (((), (1,)), ((1,), ())):
         with pytest.raises(IndexError, match="tuple index out of range"):
             k(grid, block, (y,))
+
+
+OWED = {
+    "if (a < 2) return 7;": 2,
+    "int twice = 2 * a;": 0,
+    "for (int i = 0; i < 3; ++i)\n    if (i == a) return i;": 3,
+}
+
+
+@pytest.mark.parametrize("body", OWED)
+def test_a_return_that_is_owed(body):
+    code = f"""__device__ int owes(int a) {{
+    {body}
+}}
+extern "C" __global__ void k(int *y) {{ y[threadIdx.x] = owes(threadIdx.x); }}"""
+    said = rf"thread \({OWED[body]}, 0, 0\), line 1: .*ended without the return it owes"
+    with pytest.raises(RuntimeError, match=said):
+        cp.RawKernel(code, "k")((1,), (5,), (cp.zeros(5, "i4"),))
+
+
+def test_a_return_that_is_not_needed():
+    code = """__device__ int sign(int a) {
+    if (a > 0) return 1;
+    else if (a <= 0) return -1;
+}
+extern "C" __global__ void k(int *y) { y[threadIdx.x] = sign((int)threadIdx.x - 2); }"""
+    y = cp.zeros(5, "i4")
+    cp.RawKernel(code, "k")((1,), (5,), (y,))
+    assert y.tolist() == [-1, -1, -1, 1, 1]

@@ -21,7 +21,7 @@ extern __shared__
     text = translate(source, name="k").text
     lines = lines_of(text)
     assert lines["k.cu", 4].strip() == "__global__ void k() {"
-    assert lines["k.cu", 6].startswith("float *const &s = ")
+    assert lines["k.cu", 6].startswith("extern float standin_dynamic_s[]; float *const &s = ")
     assert lines["k.cu", 8] == "}"
 
 

@@ -54,10 +54,10 @@ FAMILY_FLAGS = {
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
-# width or more; a misaligned access; and, where there is a shadow, one outside every array. -g1:
-# the lines of instructions.
+# width or more; a function that ends without its return; a misaligned access; and, where there is a
+# shadow, one outside every array. -g1: the lines of instructions.
 CHECKS = (
-    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent "
+    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent,return "
     "-fno-sanitize-recover=bounds,alignment,float-cast-overflow,shift-exponent"
 ).split()
 # Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
@@ -355,7 +355,8 @@ def readable(message: str, name: str) -> str:
             continue
         place = f"{match['file']}({match['line']})"
         if match["kind"] == "error":
-            found.append((place, match["what"].partition(" [-W")[0]))
+            what = re.sub(r"\bstandin_(?:dynamic_|user::(?:\{anonymous\}::)?)", "", match["what"])
+            found.append((place, what.partition(" [-W")[0]))
             of_error = True
         elif "expanded from macro" not in match["what"]:
             of_error = False  # what follows is of this note

@@ -43,6 +43,10 @@ _ALWAYS = (
         "__host__ or __device__ annotation on lambda is not allowed in JIT mode",
     ),
     (r"\bgoto\s*\*", "expected an identifier"),
+    (
+        r"(?:[=(,{;?:]|\breturn\b)\s*&\s*\(*\s*(threadIdx|blockIdx|blockDim|gridDim|warpSize)\b",
+        'cannot take address of builtin variable "{}"',
+    ),
     (r"\bcase\b[^:;{}?]*\.\.\.", 'expected a ":"'),
     (r"[\w\]]\s*\[\s*0\s*\]\s*(?=[;,={])", None),  # perhaps an array without elements
 )
@@ -100,7 +104,7 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
                 if _declares(bare, match.start()):
                     yield match.start(), "the size of an array must be greater than zero"
             else:
-                yield match.start(), what.format(match[0])
+                yield match.start(), what.format(match[match.re.groups])
     for first, pattern, what in _LATER:
         if standard < first and (match := re.search(pattern, bare)):
             yield match.start() + len(match[0]) - len(match[0].lstrip(";} \n")), what

@@ -41,7 +41,7 @@ _SHARED_ARRAY = re.compile(
     r"\b(?:extern\s+(?:volatile\s+)?__shared__|(?:volatile\s+)?__shared__\s+extern)\s+"
     r"([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;"
 )
-_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)")
+_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*(\d+)\s*[,)]")
 
 
 @dataclass
@@ -111,9 +111,11 @@ def _shared_array(match: re.Match) -> str:
     )
     kind = kind.strip() + (" volatile" if "volatile" in match[0] else "")
     lines = "\n" * match[0].count("\n")
+    # Of no use but to the compiler: all of one name are one array, so of one type, in CUDA as here.
+    same = f"extern {kind} standin_dynamic_{match[2]}[]{match[3]};"
     pointer = f"{kind} (*const &{{}}){match[3]}" if match[3] else f"{kind} *const &{{}}"
     return (
-        f"{pointer.format(match[2])} = "
+        f"{same} {pointer.format(match[2])} = "
         f"reinterpret_cast<{pointer.format('')}>(standin_here.dynamic_shared);{lines}"
     )
 

@@ -138,8 +138,7 @@ void on_signal(int number, siginfo_t *info, void *context) {
                         : "it has run for too long: does a loop never end? (Where it does, give it more time: "
                           "`with gpuless.time_limit(seconds):`)";
     else
-        what = "what C++ leaves undefined: an access through a null pointer, a division by the constant 0, or a "
-               "function that ended without the return it owes";
+        what = "what C++ leaves undefined: an access through a null pointer, or a division by the constant 0";
     snprintf(standin_report.text, sizeof standin_report.text, "%s", what);
     fault(access, address, 0, call_out ? call_out : instruction_of(context),
           number == SIGVTALRM ? STANDIN_SPINNING : STANDIN_FAULT);

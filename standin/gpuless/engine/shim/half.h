@@ -56,6 +56,8 @@ struct alignas(4) __half2 {
     __half2() = default;
     __half2(const __half &a, const __half &b) : x(a), y(b) {}
 };
+STANDIN_ONE_ACCESS(__half)
+STANDIN_ONE_ACCESS(__half2)
 typedef __half half;
 typedef __half2 half2;
 typedef __half nv_half;
@@ -246,6 +248,14 @@ inline __half operator-(const __half &a) { return __hneg(a); }
 inline __half2 operator-(const __half2 &a) { return __hneg2(a); }
 inline __half &operator++(__half &a) { return a = __hadd(a, __half(1)); }
 inline __half &operator--(__half &a) { return a = __hsub(a, __half(1)); }
+inline __half operator++(__half &a, int) {
+    __half before = a;
+    return ++a, before;
+}
+inline __half operator--(__half &a, int) {
+    __half before = a;
+    return --a, before;
+}
 #define STANDIN_HALF_RELATION(sign, name, name2)                                            \
     inline bool operator sign(const __half &a, const __half &b) { return name(a, b); }      \
     inline bool operator sign(const __half2 &a, const __half2 &b) { return name2(a, b); }

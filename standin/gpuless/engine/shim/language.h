@@ -9,7 +9,9 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __launch_bounds__(...)
+// Nothing comes of them, but they must be numbers that the compiler knows.
+constexpr int standin_bounds(long long, long long = 0, long long = 0) { return 16; }
+#define __launch_bounds__(...) __attribute__((aligned(standin_bounds(__VA_ARGS__))))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
@@ -122,27 +124,55 @@ typedef long clock_t;
 inline clock_t clock() { return (clock_t)standin_clock(); }
 inline unsigned long long __globaltimer() { return standin_clock(); }
 
+// What such a load or store may move: of structs, only vectors that are one access.
 template <class T>
-inline T __ldg(const T *p) {
+struct StandinOneAccess;
+#define STANDIN_ONE_ACCESS(type)      \
+    template <>                       \
+    struct StandinOneAccess<type> {   \
+        typedef type of;              \
+    };
+#define STANDIN_ONE_ACCESS_VECTORS(name) STANDIN_ONE_ACCESS(name##2) STANDIN_ONE_ACCESS(name##4)
+#define STANDIN_ONE_ACCESS_SIGNS(name, type)  \
+    STANDIN_ONE_ACCESS(type)                  \
+    STANDIN_ONE_ACCESS(unsigned type)         \
+    STANDIN_ONE_ACCESS_VECTORS(name)          \
+    STANDIN_ONE_ACCESS_VECTORS(u##name)
+STANDIN_ONE_ACCESS_SIGNS(char, char)
+STANDIN_ONE_ACCESS_SIGNS(short, short)
+STANDIN_ONE_ACCESS_SIGNS(int, int)
+STANDIN_ONE_ACCESS_VECTORS(float)
+STANDIN_ONE_ACCESS(signed char)
+STANDIN_ONE_ACCESS(long)
+STANDIN_ONE_ACCESS(unsigned long)
+STANDIN_ONE_ACCESS(long long)
+STANDIN_ONE_ACCESS(unsigned long long)
+STANDIN_ONE_ACCESS(longlong2)
+STANDIN_ONE_ACCESS(ulonglong2)
+STANDIN_ONE_ACCESS(float)
+STANDIN_ONE_ACCESS(double)
+STANDIN_ONE_ACCESS(double2)
+template <class T>
+inline typename StandinOneAccess<T>::of __ldg(const T *p) {
     return *p;
 }
-#define STANDIN_LOADS(suffix)                      \
-    template <class T>                             \
-    inline T __ldc##suffix(const T *p) {           \
-        return *p;                                 \
+#define STANDIN_LOADS(suffix)                                               \
+    template <class T>                                                      \
+    inline typename StandinOneAccess<T>::of __ldc##suffix(const T *p) {     \
+        return *p;                                                          \
     }
 STANDIN_LOADS(g)
 STANDIN_LOADS(a)
 STANDIN_LOADS(s)
 STANDIN_LOADS(v)
 template <class T>
-inline T __ldlu(const T *p) {
+inline typename StandinOneAccess<T>::of __ldlu(const T *p) {
     return *p;
 }
-#define STANDIN_STORES(suffix)                     \
-    template <class T, class U>                    \
-    inline void __st##suffix(T *p, U value) {      \
-        *p = value;                                \
+#define STANDIN_STORES(suffix)                                                      \
+    template <class T>                                                              \
+    inline void __st##suffix(T *p, typename StandinOneAccess<T>::of value) {        \
+        *p = value;                                                                 \
     }
 STANDIN_STORES(cg)
 STANDIN_STORES(cs)

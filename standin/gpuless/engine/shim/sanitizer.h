@@ -211,6 +211,14 @@ void __ubsan_handle_out_of_bounds_abort(const OutOfBounds *data, size_t index) {
                  data->array->name);
 }
 
+// The location is that of the function.
+void __ubsan_handle_missing_return(const Location *where) {
+    note_location(*where, __builtin_return_address(0));
+    standin_fail(STANDIN_FAULT,
+                 "the function in this line has ended without the return it owes: on a GPU the caller gets "
+                 "whatever is there");
+}
+
 // A GPU clamps the amount to the width (PTX ISA, shl and shr); an Intel processor takes it modulo the width.
 void __ubsan_handle_shift_out_of_bounds_abort(const ShiftOutOfBounds *data, size_t, size_t amount) {
     note_location(data->where, __builtin_return_address(0));

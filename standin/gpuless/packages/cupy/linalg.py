@@ -6,6 +6,7 @@ to find out: the result is garbage, here NaN. ``cupyx.errstate(linalg="raise")``
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 
@@ -70,6 +71,30 @@ def _or_nan(function: Callable) -> Callable:
     return named(attempt, function.__name__)
 
 
+def _turned(function: Callable, which: Callable = lambda a: True) -> Callable:
+    """``function``, whose matrices are in Fortran's order where cuSOLVER's routine leaves them so:
+    those of a single matrix for which ``which`` is true."""
+
+    @functools.wraps(function)
+    def compute(a, *args, **kwargs):
+        found = function(a, *args, **kwargs)
+        if a.ndim != 2 or not which(a):
+            return found
+        if isinstance(found, tuple):
+            made = map(np.asfortranarray, found)
+            return type(found)(*made) if hasattr(found, "_fields") else tuple(made)
+        return np.asfortranarray(found)
+
+    return compute
+
+
+def _qr(a, mode="reduced"):
+    found = np.linalg.qr(a, mode)
+    if a.ndim == 2 and mode in ("reduced", "complete"):
+        found = type(found)(np.asfortranarray(found[0]), found[1])
+    return found
+
+
 def _solve(a, b):
     if b.ndim == 0:
         raise ValueError("b must have at least one dimension")
@@ -125,19 +150,19 @@ cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
 eig = _solver(np.linalg.eig)
-eigh = _solver(_half_too(np.linalg.eigh))
+eigh = _solver(_turned(_half_too(np.linalg.eigh)))
 eigvals = _solver(np.linalg.eigvals)
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
-inv = _solver(_or_nan(np.linalg.inv))
+inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
 matrix_power = row(np.linalg.matrix_power, library=_powers)
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
 norm = row(np.linalg.norm, library=_norms)
 pinv = _solver(np.linalg.pinv, square=False)
-qr = _solver(np.linalg.qr, square=False)
+qr = named(_solver(_qr, square=False), "qr")
 slogdet = _solver(np.linalg.slogdet)
-solve = named(_solver(_or_nan(named(_solve, "solve")), arrays=2), "solve")
-svd = _solver(np.linalg.svd, square=False)
+solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2), "solve")
+svd = _solver(_turned(np.linalg.svd, lambda a: a.shape[0] < a.shape[1]), square=False)
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
 

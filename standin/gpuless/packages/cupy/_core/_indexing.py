@@ -115,8 +115,8 @@ class Elements:
         if not advanced:
             return self._view(self._array[entries])
         if stream.capturing():  # the index array is read when the graph runs
-            return run(lambda: self._array[resolve(index, self.shape)[0]])
-        return run(lambda: self._array[entries])
+            return run(lambda: self._array[resolve(index, self.shape)[0]], order="C")
+        return run(lambda: self._array[entries], order="C")
 
     def __setitem__(self, index, value) -> None:
         entries, advanced = resolve(index, self.shape, assigned=True)
@@ -133,8 +133,8 @@ class Elements:
             source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
             if source.ndim and not advanced:
                 raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                source = np.asarray(value, dtype=self.dtype)  # OverflowError, as in CuPy
+            if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
+                source = np.asarray(value, dtype=self.dtype)  # OverflowError, TypeError: as in CuPy
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries

@@ -164,8 +164,12 @@ def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:
 
 
 def place(array: np.ndarray, order: str = "K") -> ndarray:
-    """A device array with a copy of ``array`` in memory of the pool."""
-    result = allocate(array.shape, check_dtype(array.dtype), _order(array, order))
+    """A device array with a copy of ``array`` in memory of the pool; order 'S' is ``array``'s own,
+    that of a transposed one too."""
+    if order == "S":
+        result = allocate_like(array, check_dtype(array.dtype), "K")
+    else:
+        result = allocate(array.shape, check_dtype(array.dtype), _order(array, order))
     if array.size:
         result._array[...] = array
     return result

@@ -26,6 +26,7 @@ def row(
     waits: bool | Callable = False,
     library: str | Callable | None = None,
     keywords: tuple[str, ...] = (),
+    order: str = "K",
 ) -> Callable:
     """The function of CuPy's that does on device arrays what NumPy's ``function`` does.
 
@@ -44,6 +45,7 @@ def row(
     ``library``: the library of NVIDIA's that CuPy calls, which a capture refuses too. Both may be
     functions of the arguments.
     ``keywords``: which of the keywords that most functions refuse this one takes.
+    ``order``: how new arrays lie in memory, which a kernel sees; see ``_run.run``.
     """
     name = name or function.__name__
     letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
@@ -75,7 +77,7 @@ def row(
         if out_at is not None and len(taken) > out_at:
             kwargs.update(zip(parameters[out_at:], taken[out_at:], strict=False))
             del taken[out_at:]
-        return routine(function, *taken, **kwargs)
+        return routine(function, *taken, new_order=order, **kwargs)
 
     return named(call, name)
 

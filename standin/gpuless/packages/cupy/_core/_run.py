@@ -41,15 +41,16 @@ def unwrap_call(args: Sequence, kwargs: dict) -> tuple[tuple, dict, list]:
     return values, {name: unwrap(value, sources) for name, value in kwargs.items()}, sources
 
 
-def run(function: Callable, sources: Sequence = ()):
+def run(function: Callable, sources: Sequence = (), order: str = "K"):
     """Call ``function()`` and return its result with every NumPy array as a device array.
 
     ``function`` takes nothing, reads the NumPy arrays of ``sources`` and may be called again later.
+    ``order`` of new arrays: 'C', 'K' ('F' where NumPy's is, else 'C'), or 'S' for NumPy's strides.
     """
     with np.errstate(all="ignore"):
         raw = function()
     fresh: list = []
-    result = _finish(raw, sources, fresh)
+    result = _finish(raw, sources, fresh, order)
     if fresh and stream.capturing():
         for array in fresh:
             array._poison()
@@ -73,7 +74,7 @@ def _leaves(raw) -> list:
     return [raw] if isinstance(raw, (np.ndarray, np.generic)) else []
 
 
-def _finish(raw, sources: Sequence, fresh: list):
+def _finish(raw, sources: Sequence, fresh: list, order: str):
     if isinstance(raw, (np.ndarray, np.generic)):
         for source in sources:
             if raw is source._array:
@@ -83,22 +84,24 @@ def _finish(raw, sources: Sequence, fresh: list):
                 raw.base is source._array or np.may_share_memory(raw, source._array)
             ):
                 return wrap(raw, source._memory, source)
-        fresh.append(place(np.asarray(raw)))
+        fresh.append(place(np.asarray(raw), order))
         return fresh[-1]
     if isinstance(raw, tuple) and hasattr(raw, "_fields"):
-        return type(raw)(*(_finish(item, sources, fresh) for item in raw))
+        return type(raw)(*(_finish(item, sources, fresh, order) for item in raw))
     if isinstance(raw, (tuple, list)):
-        return type(raw)(_finish(item, sources, fresh) for item in raw)
+        return type(raw)(_finish(item, sources, fresh, order) for item in raw)
     if isinstance(raw, dict):
-        return {key: _finish(item, sources, fresh) for key, item in raw.items()}
+        return {key: _finish(item, sources, fresh, order) for key, item in raw.items()}
     return raw
 
 
-def routine(function: Callable, *args, out=None, **kwargs):
-    """Call a NumPy function on device arrays; ``out`` is written in place and returned."""
+def routine(function: Callable, *args, out=None, new_order: str = "K", **kwargs):
+    """Call a NumPy function on device arrays; ``out`` is written in place and returned.
+    ``new_order`` is ``run``'s ``order``.
+    """
     values, options, sources = unwrap_call(args, kwargs)
     if out is None:
-        return run(lambda: function(*values, **options), sources)
+        return run(lambda: function(*values, **options), sources, new_order)
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
     submit(lambda: function(*values, out=out._array, **options))

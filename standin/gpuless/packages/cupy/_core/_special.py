@@ -4,6 +4,8 @@ and which calls end in cuBLAS.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -41,6 +43,22 @@ array_equal, array_equiv = _array(np.array_equal), _array(np.array_equiv)
 
 def sort(a, axis=-1, kind=None):
     return np.sort(a, axis, kind="stable")
+
+
+def along(function):
+    """``function`` of an axis, whose result lies in memory as CuPy's: with that axis the last."""
+    at = list(inspect.signature(function).parameters).index("axis")
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        result = function(*args, **kwargs)
+        default = inspect.signature(function).parameters["axis"].default
+        axis = args[at] if len(args) > at else kwargs.get("axis", default)
+        if axis is None or result is kwargs.get("out") or result.ndim < 2:
+            return result
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(result, axis, -1)), -1, axis)
+
+    return call
 
 
 def argsort(a, axis=-1, kind=None):
@@ -83,9 +101,28 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         return np.cross(a, b, axisa, axisb, axisc, axis)
 
 
-def only_a_condition(*args, **kwargs) -> bool:
-    """``where`` with a condition alone is ``nonzero``."""
-    return len(args) == 1
+def nonzero(argwhere: Callable, plain: Callable) -> Callable:
+    """The columns of one array with a row for each place, as in CuPy: no kernel takes them as they
+    are where the rows have more than one number."""
+
+    def nonzero(a):
+        if not getattr(a, "ndim", 0):
+            return plain(a)  # an error
+        found = argwhere(a)
+        return tuple(found[:, axis] for axis in range(a.ndim))
+
+    return named(nonzero, "nonzero")
+
+
+def where(choice: Callable, nonzero: Callable) -> Callable:
+    """``choice``; of a condition alone it is ``nonzero``."""
+
+    def where(condition, *values, **named_values):
+        if values or named_values:
+            return choice(condition, *values, **named_values)
+        return nonzero(condition)
+
+    return named(where, "where")
 
 
 # Which calls reach a library of NVIDIA's

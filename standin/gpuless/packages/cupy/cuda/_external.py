@@ -7,6 +7,64 @@ import warnings
 from cupy.cuda.stream import Stream, by_pointer
 
 
+def _pointer(owner) -> int:
+    """What ``owner`` says of its stream by the protocol of CUDA's streams; else a TypeError."""
+    try:
+        version, ptr = owner.__cuda_stream__()
+    except AttributeError as error:
+        raise TypeError(
+            f"Object of type {type(owner).__name__} does not implement the CUDA stream protocol "
+            "(__cuda_stream__ method)"
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "__cuda_stream__() must return a 2-tuple of (version, stream_ptr)"
+        ) from error
+    if not isinstance(version, int) or not isinstance(ptr, int):
+        raise TypeError(
+            f"__cuda_stream__() must return (int, int), got "
+            f"({type(version).__name__}, {type(ptr).__name__})"
+        )
+    if version != 0:
+        raise TypeError(
+            f"__cuda_stream__() returned unsupported version {version}, only version 0 is supported"
+        )
+    return ptr
+
+
+class ForeignStream(Stream):
+    """What ``Stream.from_external(owner)`` gives. It keeps the owner, and is one stream with the
+    one of that pointer; without such a stream its use is an error (invalid resource handle)."""
+
+    def __init__(self, owner):
+        self.ptr, self.device_id, self._foreign_stream_ref = _pointer(owner), -1, owner
+
+    @property
+    def is_non_blocking(self) -> bool:
+        return by_pointer(self.ptr).is_non_blocking
+
+    @property
+    def priority(self) -> int:
+        return by_pointer(self.ptr).priority
+
+    @property
+    def _capture(self):
+        return by_pointer(self.ptr)._capture
+
+    @_capture.setter
+    def _capture(self, capture) -> None:
+        by_pointer(self.ptr)._capture = capture
+
+    def _check_device(self) -> int:
+        return by_pointer(self.ptr)._check_device()
+
+    def begin_capture(self, mode=None) -> None:
+        by_pointer(self.ptr).begin_capture(mode)
+
+    def end_capture(self):
+        return by_pointer(self.ptr).end_capture()
+
+
 class ExternalStream:
     """The stream with that ``ptr``. As in CuPy nobody looks whether there is one until it is used,
     and it does not keep that one alive."""

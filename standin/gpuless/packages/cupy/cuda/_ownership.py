@@ -39,7 +39,7 @@ def used(device: int) -> int:
 
 def find(address: int) -> tuple[int, int] | None:
     """The device that owns an address, and the bytes from there on; None: no device does."""
-    for start, (size, device) in list(_live.items()):
+    for start, (size, device) in _live.copy().items():  # others allocate meanwhile
         if start <= address < start + size:
             return device, start + size - address
     return None

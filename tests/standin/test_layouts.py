@@ -1,0 +1,108 @@
+"""How new arrays lie in memory, which a kernel sees: as CuPy 14.2's own functions leave them."""
+
+import cupy as cp
+import numpy as np
+import pytest
+
+import helpers
+
+pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's own arrays")
+ARRAY = np.arange(60, dtype="f8").reshape(3, 4, 5)
+C, F = cp.asarray(ARRAY[0]), cp.asfortranarray(cp.asarray(ARRAY[0]))
+PICK, MASK = cp.array([3, 0]), cp.array([True, False, True, True, False])
+SQUARE = cp.asfortranarray(cp.eye(4) + cp.asarray(ARRAY[0, :, :4]))
+
+IN_C = {
+    "columns": lambda x: x[:, PICK],
+    "columns by a mask": lambda x: x[:, MASK],
+    "columns by a list": lambda x: x[:, [1, 2, 0]],
+    "between": lambda x: cp.asarray(ARRAY)[:, PICK, 1:],
+    "sort": lambda x: cp.sort(x, axis=0),
+    "partition": lambda x: cp.partition(x, 1),
+    "argwhere": lambda x: cp.argwhere(x > 2),
+    "concatenate": lambda x: cp.concatenate([x, x]),
+    "append": lambda x: cp.append(x, x, axis=1),
+    "stack": lambda x: cp.stack([x, x], axis=-1),
+    "hstack": lambda x: cp.hstack([x, x]),
+    "clip": lambda x: x.clip(2, 5),
+    "round": lambda x: x.round(1),
+    "diff": lambda x: cp.diff(x, axis=0),
+    "nan_to_num": cp.nan_to_num,
+    "delete": lambda x: cp.delete(x, 1, axis=0),
+    "take_along_axis": lambda x: cp.take_along_axis(x, x.argsort(axis=0), axis=0),
+    "sinc": cp.sinc,
+    "cumsum of rows": lambda x: x.cumsum(axis=1),
+}
+IN_F = {
+    "cumsum": lambda x: x.cumsum(axis=0),
+    "cumprod": lambda x: cp.cumprod(x, 0),
+    "nancumsum": lambda x: cp.nancumsum(x, axis=-2),
+    "argsort": lambda x: x.argsort(axis=0),
+    "argpartition": lambda x: cp.argpartition(x, 1, axis=0),
+}
+
+
+@pytest.mark.parametrize("given", [C, F], ids=["C", "F"])
+@pytest.mark.parametrize("name", [*IN_C, *IN_F])
+def test_new_arrays(name, given):
+    made = (IN_C | IN_F)[name](given)
+    flags = made.flags
+    assert made.ndim > 1 and flags.c_contiguous is not flags.f_contiguous
+    assert flags.c_contiguous is (name in IN_C)
+
+
+def test_a_kernel_sees_columns_as_on_a_gpu():
+    code = """extern "C" __global__ void k(const double *x, double *y) {
+        y[threadIdx.x] = x[threadIdx.x];
+    }"""
+    columns, seen = C[:, PICK], cp.zeros(8)
+    cp.RawKernel(code, "k")((1,), (8,), (columns, seen))
+    assert seen.tolist() == [3, 0, 8, 5, 13, 10, 18, 15]
+
+
+def test_sums_along_the_middle_axis():
+    made = cp.asarray(ARRAY).cumsum(axis=1)
+    np.testing.assert_array_equal(made.get(), ARRAY.cumsum(axis=1))
+    assert made.strides == (160, 8, 32)
+    out = cp.zeros((3, 4, 5))
+    assert cp.cumsum(cp.asarray(ARRAY), axis=1, out=out) is out and out.flags.c_contiguous
+    np.testing.assert_array_equal(out.get(), ARRAY.cumsum(axis=1))
+
+
+@pytest.mark.parametrize("find", [cp.nonzero, cp.where, lambda x: x.nonzero()])
+def test_places_are_columns_of_one_array(find):
+    found = find(C % 3 == 1)
+    for mine, theirs in zip(found, np.nonzero(ARRAY[0] % 3 == 1), strict=True):
+        np.testing.assert_array_equal(mine.get(), theirs)
+        assert mine.strides == (16,)
+    assert cp.nonzero(C[0])[0].strides == (8,)
+    with pytest.raises(ValueError, match="0d"):
+        find(cp.array(3))
+
+
+LINALG = {
+    "inv": (cp.linalg.inv, True, False),
+    "solve": (lambda a: cp.linalg.solve(a, a), True, True),
+    "eigh": (lambda a: cp.linalg.eigh(a)[1], True, True),
+    "q": (lambda a: cp.linalg.qr(a)[0], True, True),
+    "r": (lambda a: cp.linalg.qr(a)[1], False, False),
+    "u": (lambda a: cp.linalg.svd(a)[0], False, False),
+    "wide u": (lambda a: cp.linalg.svd(a[:3])[0], True, True),
+    "wide v": (lambda a: cp.linalg.svd(a[:3])[2], True, True),
+    "cholesky": (lambda a: cp.linalg.cholesky(a @ a.T), False, False),
+}
+
+
+@pytest.mark.parametrize("name", LINALG)
+def test_matrices_of_cusolver(name):
+    function, of_f, of_c = LINALG[name]
+    assert function(SQUARE).flags.f_contiguous is of_f
+    assert function(cp.ascontiguousarray(SQUARE)).flags.f_contiguous is of_c
+
+
+def test_a_complex_number_into_real_ones_is_refused():
+    x = cp.ones(3)
+    for index in (0, slice(1, 3), PICK[:1] - 3, x > 0):
+        with pytest.raises(TypeError):
+            x[index] = 1j
+    assert x.tolist() == [1, 1, 1]
