@@ -12,6 +12,7 @@ from helpers import standin
 standin.install()  # before anything imports cupy
 
 from helpers import first_kernel  # noqa: E402
+from helpers.busy import busy_bars  # noqa: E402
 from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits  # noqa: E402
@@ -31,6 +32,7 @@ __all__ = [
     "Timing",
     "astronaut",
     "attempt",
+    "busy_bars",
     "can_xray",
     "ceilings",
     "check",
