@@ -108,7 +108,7 @@ __device__ void input_gradient(const float* w, const float* dh, float* dx) {
 }
 """
 
-SEE = r"""
+FILTERS = r"""
 // The nine pixels that this thread's winner saw, and a 1 for the bias; or zeros.
 __device__ void see(const Net& net, int half, int slice, float* seen) {
     const int t = threadIdx.x, b = t / SLICE, k = t % SLICE;
@@ -117,6 +117,23 @@ __device__ void see(const Net& net, int half, int slice, float* seen) {
     const float* pixel = net.batch + (half * ROOM + b) * 900 + y * 30 + x;
     UNROLLED(e, 9) seen[e] = won < 4 ? pixel[e / 3 * 30 + e % 3] : 0;
     seen[9] = won < 4;
+}
+__device__ void filter_gradient(const float* seen, const float* dx,
+                                float* total) {
+    __shared__ float part[7][16];
+    const int t = threadIdx.x;
+    if (t < 224) {
+        float g[16] = {};
+        UNROLLED(e, 10) g[e] = seen[9] ? dx[t] * seen[e] : 0;
+        const float sum = sum_16(g);
+        if (t % 32 < 16) part[t / 32][t % 32] = sum;
+    }
+    __syncthreads();
+    if (t < 10) {
+        float sum = 0;
+        UNROLLED(v, 7) sum += part[v][t];
+        total[t] = sum;
+    }
 }
 """
 
