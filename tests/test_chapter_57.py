@@ -46,7 +46,7 @@ WRONG = [
     (1, [("y > 0", "y >= 0")]),
     (1, [("ptrdiff_t row = i / width, column", "short row = i / width, column")]),
     (1, [("y.shape[-1])", "y.shape[-2])")]),
-    (1, [("(width / 2)", "width / 2")]),
+    (1, [("window = row / 2", "window = row")]),
     (1, [("row % 2 * 2 + column % 2", "column % 2 * 2 + row % 2")]),
     (2, [(', "h"}', "}")]),
     (2, [('"h"}', '"h", "W1"}')]),
