@@ -13,6 +13,7 @@ gpuless.install()  # before anything imports cupy
 
 from gpuless.xray.occupancy import occupancy  # noqa: E402
 from helpers import first_kernel  # noqa: E402
+from helpers.busy import busy_bars  # noqa: E402
 from helpers.checks import check, judge  # noqa: E402
 from helpers.crossover import crossover  # noqa: E402
 from helpers.data import astronaut, digits  # noqa: E402
@@ -32,6 +33,7 @@ __all__ = [
     "Timing",
     "astronaut",
     "attempt",
+    "busy_bars",
     "can_xray",
     "ceilings",
     "check",
