@@ -67,3 +67,23 @@ def _arrow(ax, *points, **style):
         shape = {"arrowstyle": "-|>" if end is points[-1] else "-", "mutation_scale": 13}
         shape |= {"shrinkA": 0, "shrinkB": 0, "color": "0.25", "linewidth": 1.4}
         ax.add_patch(FancyArrowPatch(start, end, **shape | style))
+
+
+def draw_lanes():
+    """Show which lane of a warp has which gate of which of five units."""
+    fig, ax = helpers.figure(figsize=(8.2, 1.6))
+    gates = {"in": "#56B4E9", "forget": "#E69F00", "fresh": "#7BC8A4", "out": "#CC79A7"}
+    for k, (gate, colour) in enumerate(gates.items()):
+        for unit in range(5):
+            ax.barh(0, 0.9, left=5 * k + unit, align="center", color=colour)
+            ax.text(5 * k + unit + 0.45, 0, f"{unit}", ha="center", va="center", fontsize=9)
+        ax.text(5 * k + 2.5, 0.5, gate, ha="center", va="bottom", fontsize=11)
+    ax.barh(0, 12, left=20, color="0.92")
+    ax.text(26, 0.5, "idle", ha="center", va="bottom", fontsize=11)
+    ax.set(xlim=(-0.2, 32.2), ylim=(-0.5, 1.1))
+    ax.axis("off")
+    helpers.show(
+        fig,
+        alt="A warp of 32 lanes: lanes 0 to 4 have the in gates of units 0 to 4, then five forget "
+        "gates, five fresh values, five out gates; twelve are idle.",
+    )

@@ -18,9 +18,9 @@ USERS = {
     "helpers/timeline.py": set(),  # of chapter 25, which waits for a recording
     "helpers/crossover.py": ALL - {"35", "37"},
     "helpers/xray/ceilings.py": set(),
-    "helpers/chapters/autograd.py": {"70", "80", "90"},
-    "helpers/chapters/cnn_mnist.py": {"50", "55", "70", "80", "90"},
-    "helpers/chapters/lstm_sine.py": {"90"},
+    "helpers/chapters/autograd.py": {"70", "75", "80", "85", "90"},
+    "helpers/chapters/cnn_mnist.py": {"50", "55", "70", "75", "80", "85", "90"},
+    "helpers/chapters/lstm_sine.py": {"85", "90"},
     "helpers/chapters/oja_fast.py": {"47"},
     "helpers/chapters/oja_reservoir.py": {"45", "47"},
     "helpers/programs/cub.py": {"36"},
