@@ -69,6 +69,6 @@ def show_race(times):
     for name, t in times.items():
         spread = f"{min(t.samples) / t.median:.2f} to {max(t.samples) / t.median:.2f}"
         ratios = (t.median / times[peer].median for peer in others)
-        rows.append((name, helpers.format_seconds(t.median), spread, *ratios))
-    headers = ["", "a step", "spread", *(f"to {peer}" for peer in others)]
+        rows.append((name, f"{1e6 * t.median:.1f}", spread, *ratios))
+    headers = ["", "a step, µs", "spread", *(f"to {peer}" for peer in others)]
     helpers.table(rows, headers, floatfmt=".3f")
