@@ -5,26 +5,22 @@ import itertools
 import cupy as cp
 import numpy as np
 
-from helpers.chapters.lstm_sine import SineLSTM, Walk, sine
-
 NAMES = "l1.w l1.b l2.w_x l2.w_h l2.b l3.w l3.b".split()
 
 
-def model_without_zeros(n_units, xp=np, dtype=np.float32):
-    """Return a SineLSTM, always the same one, with no bias of zero."""
+def model_without_zeros(make, n_units, xp=np, dtype=np.float32):
+    """Return make(n_units, rng, xp, dtype), always the same one, with no bias of zero."""
     rng = np.random.default_rng(5)
-    model = SineLSTM(n_units, rng, xp, dtype)
+    model = make(n_units, rng, xp, dtype)
     for p in model.params():
         p.data += xp.asarray((0.2 * rng.standard_normal(p.shape)).astype(dtype))
     return model
 
 
-def windows(n_units, n_steps, n_batch, n_windows):
-    """Return a model, and windows x and t (n_windows, n_steps, n_batch), on the device."""
-    walk = Walk(sine, n_steps, n_batch, np.random.default_rng(11))
+def windows(walk, n_windows):
+    """Return the next windows x and t of a walk, (n_windows, n_steps, n_batch), on the device."""
     pairs = list(itertools.islice(walk, n_windows))
-    xs, ts = (cp.asarray(np.stack(arrays)) for arrays in zip(*pairs, strict=True))
-    return model_without_zeros(n_units, cp), xs, ts
+    return tuple(cp.asarray(np.stack(arrays)) for arrays in zip(*pairs, strict=True))
 
 
 def operations_by_shapes(n_units, n_batch, n_steps):
@@ -60,17 +56,17 @@ def judge_fits(fits):
         if isinstance(answer, str):
             return answer
         n_units, n_steps, n_batch = case
-        count = sum(p.data.size for p in SineLSTM(n_units, np.random.default_rng(0)).params())
+        count = sum((n_units, n_units, 2 * n_units * 4 * n_units, 4 * n_units, n_units, 1))
         right = max(4 * n_units, n_steps, n_batch) <= 32 and count <= 32 * n_batch
         if not isinstance(answer, (bool, np.bool_)) or answer != right:
             return f"wrong for units, steps, series = {case}: {answer!r}, expected {right}"
     return "correct"
 
 
-def judge_forgetful(forgetful):
-    """Judge forgetful(model): the forget gate's biases are 0, in place, and nothing else is."""
+def judge_forgetful(forgetful, make):
+    """Judge forgetful(model): forget biases 0, in place, in models that make() gives."""
     for n_units, xp in ((5, cp), (3, np), (7, cp)):
-        model = model_without_zeros(n_units, xp)
+        model = model_without_zeros(make, n_units, xp)
         held = [p.data for p in model.params()]
         wanted = [cp.asnumpy(a).copy() for a in held]
         wanted[4][n_units : 2 * n_units] = 0
