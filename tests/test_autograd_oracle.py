@@ -34,8 +34,6 @@ def gradients(f, *arrays, xp=np, **options):
 CURVES = {
     "exp": np.exp,
     "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
     "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
 }
@@ -190,7 +188,7 @@ def test_gradients_add_up_until_they_are_cleared():
 
 def test_keep_allows_a_second_pass_and_gives_the_same():
     x = ag.Variable(normal(3))
-    y = (ag.sin(x) * x).sum()
+    y = (ag.tanh(x) * x).sum()
     y.backward(keep=True)
     first, x.grad = x.grad.data, None
     y.backward()
@@ -226,13 +224,13 @@ def test_memory_goes_without_the_garbage_collector():
     try:
         start = pool.used_bytes()
         x = ag.Variable(one)
-        y = ag.sin(ag.exp(x)).sum()
+        y = ag.tanh(ag.exp(x)).sum()
         assert pool.used_bytes() - start >= 2 * one.nbytes
         y.backward()
         assert one.nbytes <= pool.used_bytes() - start < 1.1 * one.nbytes  # x.grad
         x.grad = y = None
         with ag.using(recording=False):
-            h = ag.sin(ag.exp(x))
+            h = ag.tanh(ag.exp(x))
         assert pool.used_bytes() - start < 1.1 * one.nbytes
         h = None
         assert h is None and pool.used_bytes() == start
@@ -272,15 +270,15 @@ BAD = [
     (
         lambda: ag.mean_squared_error(v(3, 1), np.ones(3)).backward(),
         ValueError,
-        r"add of float64 \(3, 1\) and float64 \(3,\): the gradient for \(3, 1\) is \(3, 3\)",
+        r"results of \(3, 1\) and targets of \(3,\)",
     ),
     (lambda: v(3) ** v(3), TypeError, r"power of float64 \(3,\)"),
     (lambda: ag.Variable(3), TypeError, "floats, not <class 'int'>"),
     (lambda: ag.Variable([1.0]), TypeError, "floats, not <class 'list'>"),
     (lambda: ag.Variable(np.arange(3)), TypeError, "floats, not int64"),
-    (lambda: (v(2, 3) * 2).backward(), ValueError, r"scale gave float64 \(2, 3\); .* sum it"),
+    (lambda: (v(2, 3) * 2).backward(), ValueError, r"backward from float64 \(2, 3\) .* sum it"),
     (lambda: v().backward(), RuntimeError, r"nothing was recorded for this float64 \(\)"),
-    (twice, RuntimeError, r"reshape gave float64 \(\); .* freed it"),
+    (twice, RuntimeError, r"freed what made float64 \(\)"),
 ]
 
 
@@ -318,7 +316,7 @@ def test_nan_is_named_forward_and_backward(xp):
 def test_an_optimiser_wants_gradients():
     link = ag.Linear(4, 3, np.random.default_rng(0))
     with pytest.raises(RuntimeError, match=r"no gradient for float32 \(4, 3\)"):
-        ag.SGD(link, rate=0.1).update()
+        ag.Adam(link).update()
 
 
 def test_adam_by_its_definition(xp):

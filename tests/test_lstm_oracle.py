@@ -246,5 +246,5 @@ def test_the_way_back_is_taken_once():
     model, x = model_of(3), normal(4, 2)
     error = ls.window_at_once(model, x, x)
     error.backward(keep=True)
-    with pytest.raises(RuntimeError, match="taken before"):
+    with pytest.raises(RuntimeError, match="used up the gates"):
         error.backward()

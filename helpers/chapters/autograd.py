@@ -12,7 +12,7 @@ from helpers.chapters.cnn_mnist import adam_step
 
 
 class Variable:
-    """An array of NumPy or CuPy that knows how it was made: function(*inputs, **options)."""
+    """An array that knows how it was made: function(*inputs, **options)."""
 
     numbers = itertools.count()
     __array_ufunc__ = None  # in array * Variable, the Variable decides
@@ -20,11 +20,16 @@ class Variable:
     def __init__(self, data, function=None, inputs=(), options=None):
         if isinstance(data, (float, np.floating)):
             data = np.asarray(data)
-        if not isinstance(data, (np.ndarray, cp.ndarray)) or data.dtype.kind != "f":
+        arrays = np.ndarray, cp.ndarray
+        if not isinstance(data, arrays) or data.dtype.kind != "f":
             kind = getattr(data, "dtype", type(data))
             raise TypeError(f"a Variable holds an array of floats, not {kind}")
         self.data, self.grad, self.number = data, None, next(Variable.numbers)
-        self.function, self.inputs, self.options = function, inputs, options or {}
+        self.function, self.inputs = function, inputs
+        self.options = options or {}
+
+    def __bool__(self):
+        raise TypeError(f"{self} is neither true nor false; ask its data")
 
 
 Variable.shape = property(lambda self: self.data.shape)
@@ -34,8 +39,7 @@ Variable.__repr__ = lambda self: f"{self.dtype} {self.shape}"
 
 
 class Function:
-    """forward(xp, *arrays, **options) returns an array of the module xp, backward(g, y,
-    *inputs, **options) what the gradient g of y makes of each input; all are Variables."""
+    """forward(xp, *arrays, **options), backward(g, y, *inputs, **options)."""
 
     recording, finite = True, False
 
@@ -54,7 +58,6 @@ Function.on = lambda f, inputs: f"{f.name} of " + " and ".join(map(str, inputs))
 
 
 def compute(self, inputs, options):
-    """Return forward's array; whatever goes wrong, the error names function and shapes."""
     try:
         if len({(type(x.data), x.dtype) for x in inputs}) > 1:
             raise TypeError("one dtype for all, and all NumPy's or all CuPy's")
@@ -73,13 +76,21 @@ add = Function("add", lambda xp, a, b: a + b, lambda g, y, a, b: (g, g))
 mul = Function(
     "mul", lambda xp, a, b: a * b, lambda g, y, a, b: (mul(g, b), mul(g, a))
 )
+scale = Function(
+    "scale", lambda xp, x, c: c * x, lambda g, y, x, c: scale(g, c=c)
+)
+shift = Function("shift", lambda xp, x, c: x + c, lambda g, y, x, c: g)
+power = Function(
+    "power",
+    lambda xp, x, c: x**c,
+    lambda g, y, x, c: mul(g, scale(power(x, c=c - 1 if c else 0), c=c)),
+)
 
 
 def hand_on(self):
-    """Add to the gradient of each input what self.grad makes of it."""
-    grads = self.function.backward(self.grad, self, *self.inputs, **self.options)
-    grads = grads if isinstance(grads, tuple) else (grads,)
-    for x, g in zip(self.inputs, grads, strict=True):
+    got = self.function.backward(self.grad, self, *self.inputs, **self.options)
+    got = got if isinstance(got, tuple) else (got,)
+    for x, g in zip(self.inputs, got, strict=True):
         if g.shape != x.shape:
             name = self.function.on(self.inputs)
             raise ValueError(f"{name}: the gradient for {x.shape} is {g.shape}")
@@ -89,22 +100,12 @@ def hand_on(self):
 Variable.hand_on = hand_on
 
 
-scale = Function("scale", lambda xp, x, c: c * x, lambda g, y, x, c: scale(g, c=c))
-shift = Function("shift", lambda xp, x, c: x + c, lambda g, y, x, c: g)
-power = Function(
-    "power",
-    lambda xp, x, c: x**c,
-    lambda g, y, x, c: mul(g, scale(power(x, c=c - 1 if c else 0), c=c)),
-)
-
-
 def history(self):
-    """Return the Variables behind self that functions made, the last made first."""
     made, waiting = {}, [self]
     while waiting:
         v = waiting.pop()
         if v.inputs is None:
-            raise RuntimeError(f"{v.function.name} gave {v}; backward() freed it")
+            raise RuntimeError(f"backward() freed what made {v}")
         if v.function and v not in made:
             made[v] = None
             waiting.extend(v.inputs)
@@ -116,7 +117,6 @@ Variable.history = history
 
 @contextmanager
 def using(**switches):
-    """Within `with using(recording=False):` nothing is recorded; finite=True looks for NaN."""
     before = {name: getattr(Function, name) for name in switches}
     try:
         for name, value in switches.items():
@@ -128,13 +128,11 @@ def using(**switches):
 
 
 def backward(self, keep=False, record=False):
-    """Add the gradient of self, one number, to x.grad for all x that it was made from.
-    The graph is freed unless keep or record is true; record records this pass too."""
+    """Add the gradient of self, one number, to that of all it was made from."""
     if self.function is None:
         raise RuntimeError(f"nothing was recorded for this {self}")
     if self.data.size != 1:
-        what = f"{self.function.name} gave {self}"
-        raise ValueError(f"{what}; backward needs a single number: sum it")
+        raise ValueError(f"backward from {self} needs a single number: sum it")
     order = self.history()[::-1]
     for v in order:
         v.grad = None
@@ -192,10 +190,10 @@ sum_to = Function(
 
 def broadcast(function, pair):
     try:
-        shape = np.broadcast_shapes(*(v.shape for v in pair))
+        wide = np.broadcast_shapes(*(v.shape for v in pair))
     except ValueError as error:
         raise ValueError(f"{function.on(pair)}: {error}") from None
-    return [v if v.shape == shape else broadcast_to(v, shape=shape) for v in pair]
+    return [v if v.shape == wide else broadcast_to(v, shape=wide) for v in pair]
 
 
 reshape = Function(
@@ -203,12 +201,11 @@ reshape = Function(
     lambda xp, x, shape: x.reshape(shape),
     lambda g, y, x, shape: reshape(g, shape=x.shape),
 )
-transpose = Function("transpose", lambda xp, x: x.T, lambda g, y, x: transpose(g))
+transpose = Function("T", lambda xp, x: x.T, lambda g, y, x: transpose(g))
 Variable.T = property(lambda x: transpose(x))
 
 
 def total(x, axis=None, keepdims=False):
-    """x.sum(): over one axis, or over all; keepdims as in NumPy."""
     axes = range(x.data.ndim) if axis is None else [range(x.data.ndim)[axis]]
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     y = sum_to(x, shape=kept)
@@ -222,21 +219,19 @@ Variable.mean = lambda x: x.sum() / x.data.size
 
 exp = Function("exp", lambda xp, x: xp.exp(x), lambda g, y, x: g * y)
 log = Function("log", lambda xp, x: xp.log(x), lambda g, y, x: g / x)
-sin = Function("sin", lambda xp, x: xp.sin(x), lambda g, y, x: g * cos(x))
-cos = Function("cos", lambda xp, x: xp.cos(x), lambda g, y, x: g * -sin(x))
-tanh = Function("tanh", lambda xp, x: xp.tanh(x), lambda g, y, x: g * (1 - y * y))
+tanh = Function("tanh", lambda xp, x: xp.tanh(x), lambda g, y, x: g - g * y * y)
 
 
-sigmoid = Function(
-    "sigmoid",
-    lambda xp, x: 0.5 + 0.5 * xp.tanh(0.5 * x),  # with exp it would overflow
-    lambda g, y, x: g * (y * (1 - y)),
-)
-relu = Function(
-    "relu",
-    lambda xp, x: xp.maximum(x, 0),
-    lambda g, y, x: g * (y.data > 0).astype(y.dtype),
-)
+def squash(xp, x):
+    return 0.5 + 0.5 * xp.tanh(0.5 * x)  # 1 / (1 + exp(-x)) would overflow
+
+
+def let_through(g, y, x):
+    return g * (y.data > 0).astype(y.dtype)
+
+
+sigmoid = Function("sigmoid", squash, lambda g, y, x: g * (y * (1 - y)))
+relu = Function("relu", lambda xp, x: xp.maximum(x, 0), let_through)
 
 
 def product(xp, a, b):
@@ -245,35 +240,37 @@ def product(xp, a, b):
     return a @ b
 
 
-matmul = Function("matmul", product, lambda g, y, a, b: (g @ b.T, a.T @ g))
-Variable.__matmul__ = lambda a, b: matmul(a, b)
-
-
 def put_at(xp, g, index, shape):
     x = xp.zeros(shape, g.dtype)
     xp.add.at(x, index, g)  # an element taken twice is added twice
     return x
 
 
+matmul = Function("matmul", product, lambda g, y, a, b: (g @ b.T, a.T @ g))
 getitem = Function(
     "getitem",
     lambda xp, x, index: x[index],
     lambda g, y, x, index: put(g, index=index, shape=x.shape),
 )
-put = Function("put", put_at, lambda g, y, x, index, shape: getitem(g, index=index))
+put = Function("put", put_at, lambda g, y, x, index, shape: g[index])
+Variable.__matmul__ = lambda a, b: matmul(a, b)
 Variable.__getitem__ = lambda x, index: getitem(x, index=index)
 
 
+# @title Solution 70.3
+def mean_squared_error(x, t):
+    if x.shape != t.shape:
+        raise ValueError(f"results of {x.shape} and targets of {t.shape}")
+    return ((x - t) ** 2).mean()
+
+
 def softmax_cross_entropy(x, t):
-    """Mean of -log(probability of the right class), for x (N, n_class) and t (N,) int."""
+    """Mean of -log(p of the right class), for x (N, n_class) and t (N,) int."""
+    if t.shape != x.shape[:1] or t.dtype.kind not in "iu":
+        raise ValueError(f"labels {t.dtype} {t.shape} for results {x.shape}")
     x = x - x.data.max(axis=1, keepdims=True)
     log_p = x - log(exp(x).sum(axis=1, keepdims=True))
     return -log_p[x.xp.arange(len(t)), t].mean()
-
-
-def mean_squared_error(x, t):
-    """Mean of (x - t)**2, for x and t of one shape."""
-    return (add(x, -t) ** 2).mean()
 
 
 class Parameter(Variable):
@@ -281,19 +278,33 @@ class Parameter(Variable):
 
 
 class Link:
-    """A function with parameters: those of its attributes that are Parameters."""
-
-    def params(self):
-        return [p for p in vars(self).values() if isinstance(p, Parameter)]
+    """A function whose Parameters are its own and those of the Links in it."""
 
     def cleargrads(self):
         for p in self.params():
             p.grad = None
 
 
-class Linear(Link):
-    """y = x w + b: x (N, n_in) becomes y (N, n_out). The numbers are drawn from rng."""
+class Chain(Link):
+    """A Link made of Links."""
 
+
+# @title Solution 70.4
+def find(link):
+    found = []
+    for value in vars(link).values():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(one, Parameter):
+                found.append(one)
+            elif isinstance(one, Link):
+                found += find(one)
+    return list(dict.fromkeys(found))
+
+
+Link.params = find
+
+
+class Linear(Link):
     def __init__(self, n_in, n_out, rng, xp=np, dtype=np.float32):
         w = rng.standard_normal((n_in, n_out)) / n_in**0.5
         self.w = Parameter(xp.asarray(w.astype(dtype)))
@@ -303,35 +314,20 @@ class Linear(Link):
         return matmul(x, self.w) + self.b
 
 
-class Chain(Link):
-    """A Link made of Links: its parameters are its own and theirs."""
-
-    def params(self):
-        links = [link for link in vars(self).values() if isinstance(link, Link)]
-        return super().params() + [p for link in links for p in link.params()]
-
-
 class Optimizer:
-    """Changes a link's parameters by their gradients. Subclasses have step(p, g)."""
-
     def __init__(self, link, rate):
         self.link, self.rate = link, rate
 
     def update(self):
+        if not self.link.params():
+            raise RuntimeError("no Parameters in this link: nothing learns")
         for p in self.link.params():
             if p.grad is None:
                 raise RuntimeError(f"no gradient for {p}: call backward first")
             self.step(p, p.grad.data)
 
 
-class SGD(Optimizer):
-    def step(self, p, g):
-        p.data -= self.rate * g
-
-
 class Adam(Optimizer):
-    """Chapter 50's Adam, for all parameters of a link."""
-
     def __init__(self, link, rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8):
         super().__init__(link, rate)
         self.betas, self.eps, self.t, self.means = (beta1, beta2), eps, 0, {}

@@ -5,23 +5,37 @@
 import numpy as np
 import cupy as cp
 
-from helpers.chapters.autograd import Adam, Chain, Function, Linear, Link, Parameter
-from helpers.chapters.autograd import Variable, matmul, mean_squared_error, reshape
+from helpers.chapters.autograd import (
+    Adam,
+    Chain,
+    Function,
+    Linear,
+    Link,
+    Parameter,
+)
+from helpers.chapters.autograd import (
+    Variable,
+    matmul,
+    mean_squared_error,
+    reshape,
+)
 from helpers.chapters.autograd import sigmoid, tanh, using
 
 
 def sine(k, period=50.0, amplitude=0.8):
-    """Return amplitude * sin(2 pi k / period) at the steps k, float64, of k's shape."""
+    """amplitude * sin(2 pi k / period) at steps k, float64, of k's shape."""
     return amplitude * np.sin(2 * np.pi * np.asarray(k) / period)
 
 
 class Walk:
-    """Walk along a series at n_batch places: next() gives x and t, (n_steps, n_batch) arrays
-    of dtype, on the device of xp; t is x one step later. series(k) is the series at steps k."""
+    """Walk along series(k), k steps, at n_batch places: next() gives x and
+    t, (n_steps, n_batch) arrays of dtype and xp; t is x one step later."""
 
     def __init__(self, series, n_steps, n_batch, rng, xp=np, dtype=np.float32):
         self.series, self.xp, self.dtype = series, xp, dtype
-        self.k = np.arange(n_steps + 1)[:, None] + rng.integers(0, 1000, n_batch)
+        self.k = np.arange(n_steps + 1)[:, None] + rng.integers(
+            0, 1000, n_batch
+        )
 
     def __iter__(self):
         return self
@@ -33,22 +47,27 @@ class Walk:
 
 
 class LSTM(Link):
-    """A layer with memory: called with x (N, n_in) it moves on by a step and returns h (N, n_units).
-    The weights w_x (n_in, 4U) and w_h (U, 4U), b (4U): in, forget, fresh, out side by side."""
+    """Called with x (N, n_in) it moves on by a step and returns h (N, n_units).
+    w_x (n_in, 4U), w_h (U, 4U), b (4U): in, forget, fresh, out side by side."""
 
     def __init__(self, n_in, n_units, rng, xp=np, dtype=np.float32):
         w_x, w_h = (
-            rng.standard_normal((n, 4 * n_units)) / n**0.5 for n in (n_in, n_units)
+            rng.standard_normal((n, 4 * n_units)) / n**0.5
+            for n in (n_in, n_units)
         )
-        b = np.zeros(4 * n_units)
-        b[n_units : 2 * n_units] = 1  # to begin with, forget little
+        b = np.repeat([0.0, 1.0, 0.0, 0.0], n_units)  # at first, forget little
         move = lambda array: Parameter(xp.asarray(array.astype(dtype)))
         self.w_x, self.w_h, self.b = map(move, (w_x, w_h, b))
         self.reset()
 
     def reset(self):
-        """Forget everything: the next step starts with a memory of zeros."""
         self.h = self.c = None
+
+    def start(self, n_batch):
+        if self.h is None:
+            shape = n_batch, self.w_h.shape[0]
+            zeros = self.b.xp.zeros(shape, self.b.dtype)
+            self.h, self.c = Variable(zeros), Variable(zeros)
 
     def cut(self):
         """Keep the state, but not how it was made: gradients end here."""
@@ -67,18 +86,11 @@ def one_step(self, x):
     return self.h
 
 
-def start(self, n_batch):
-    """If there is no state, make one of zeros."""
-    if self.h is None:
-        zeros = self.b.xp.zeros((n_batch, self.w_h.shape[0]), self.b.dtype)
-        self.h, self.c = Variable(zeros), Variable(zeros)
-
-
-LSTM.__call__, LSTM.start = one_step, start
+LSTM.__call__ = one_step
 
 
 class SineLSTM(Chain):
-    """The source's model: Linear(1, U), LSTM(U, U), Linear(U, 1). x (N, 1) becomes (N, 1)."""
+    """Linear(1, U), LSTM(U, U), Linear(U, 1): x (N, 1) becomes (N, 1)."""
 
     def __init__(self, n_units, rng, xp=np, dtype=np.float32):
         self.l1 = Linear(1, n_units, rng, xp, dtype)
@@ -90,7 +102,7 @@ class SineLSTM(Chain):
 
 
 def window_by_steps(model, x, t):
-    """The mean squared error of a window x, t (n_steps, n_batch), one step after another."""
+    """Mean squared error of a window x, t (n_steps, n_batch), step by step."""
     error = 0.0
     for x_now, t_now in zip(x, t):
         y = model(Variable(x_now[:, None]))
@@ -98,35 +110,12 @@ def window_by_steps(model, x, t):
     return error / len(x)
 
 
-def gradients(model, x, t, share=1.0, window=window_by_steps):
-    """Error and gradients of a window x, t (n_steps, n_batch), both times share: the part that
-    this batch is of a larger one. Returns an array of one number, and a list like params()."""
-    if x.shape != t.shape or x.ndim != 2:
-        raise ValueError(
-            f"gradients: x {x.shape} and t {t.shape} must be (n_steps, n_batch)"
-        )
-    model.cleargrads()
-    error = window(model, x, t) * share
-    error.backward()
-    model.l2.cut()
-    return error.data, [p.grad.data for p in model.params()]
-
-
-def train_step(model, optimizer, x, t, window=window_by_steps):
-    """Steps 3 and 4: forward, backward, update. Returns the error before the update."""
-    error, _ = gradients(model, x, t, window=window)
-    optimizer.update()
-    return error
-
-
-sigmoid_in_c = (
-    "template <typename S> __device__ S sigmoid(S x) { return 1 / (1 + exp(-x)); }"
-)
 cell_forward = cp.ElementwiseKernel(
     "T c_before, raw T b, int32 n_units",
     "T c, T h, raw T gates",
     """
-    int u = (int)i % n_units, at = ((int)i - u) * 4 + u;  // series * 4 * n_units + u
+    const int u = i % n_units;
+    const ptrdiff_t at = (i - u) * 4 + u;  // series * 4 * n_units + u
     T in = sigmoid(gates[at] + b[u]);
     T forget = sigmoid(gates[at + n_units] + b[u + n_units]);
     T fresh = tanh(gates[at + 2 * n_units] + b[u + 2 * n_units]);
@@ -137,15 +126,20 @@ cell_forward = cp.ElementwiseKernel(
     gates[at + 2 * n_units] = fresh, gates[at + 3 * n_units] = out;
     """,
     "cell_forward",
-    preamble=sigmoid_in_c,
+    preamble="""
+    template <typename S>
+    __device__ S sigmoid(S x) { return 1 / (1 + exp(-x)); }
+    """,
 )
 
 
+# @title Solution 80.2
 cell_backward = cp.ElementwiseKernel(
     "T c_before, T c, T dh, int32 n_units",
     "T dc, raw T gates",
     """
-    int u = (int)i % n_units, at = ((int)i - u) * 4 + u;
+    const int u = i % n_units;
+    const ptrdiff_t at = (i - u) * 4 + u;
     T in = gates[at], forget = gates[at + n_units];
     T fresh = gates[at + 2 * n_units], out = gates[at + 3 * n_units];
     T bent = tanh(c), now = dc + dh * out * (1 - bent * bent);
@@ -183,8 +177,9 @@ def cell_backward_numpy(c_before, c, dh, n_units, dc, gates):
 def check_shapes(x, w_x, w_h, b, h, c):
     n, n_units = x.shape[-1], w_h.shape[0]
     state = x.shape[1:-1] + (n_units,)
-    wanted = (n, 4 * n_units), (n_units, 4 * n_units), (4 * n_units,), state, state
-    if x.ndim != 3 or wanted != (w_x.shape, w_h.shape, b.shape, h.shape, c.shape):
+    weights = (n, 4 * n_units), (n_units, 4 * n_units), (4 * n_units,)
+    given = w_x.shape, w_h.shape, b.shape, h.shape, c.shape
+    if x.ndim != 3 or given != (*weights, state, state):
         raise ValueError(
             "x (steps, N, n), w_x (n, 4U), w_h (U, 4U), b (4U), h and c (N, U)"
         )
@@ -204,11 +199,8 @@ def window_forward(xp, x, w_x, w_h, b, h, c, kept):
 
 
 def window_backward(g, y, x, w_x, w_h, b, h, c, kept):
-    """The way back, once: it uses up the gates. Not recorded, so no second derivatives."""
     if "gates" not in kept:
-        raise RuntimeError(
-            "lstm: the way back was taken before, and has used up the gates"
-        )
+        raise RuntimeError("lstm: the way back has used up the gates")
     gates, H, C = kept.pop("gates"), kept["H"], kept["C"]
     dh, dc = g.data.copy(), y.xp.zeros_like(c.data)
     cell = cell_backward if y.xp is cp else cell_backward_numpy
@@ -227,8 +219,8 @@ lstm_window = Function("lstm", window_forward, window_backward)
 
 
 def lstm_over(self, x):
-    """h of a whole window x (n_steps, N, n_in): (n_steps, N, U), by one Function. Gradients stop
-    where the window begins: it is cut there."""
+    """h of a window x (n_steps, N, n_in), by one Function: (n_steps, N, U).
+    Gradients stop where the window begins."""
     self.start(x.shape[1])
     self.cut()
     kept = {}
@@ -249,26 +241,36 @@ LSTM.over, SineLSTM.over = lstm_over, sine_over
 
 
 def window_at_once(model, x, t):
-    """The mean squared error of a window x, t (n_steps, n_batch), by one Function."""
+    """Mean squared error of a window x, t (n_steps, n_batch), at once."""
     return mean_squared_error(model.over(x), t)
 
 
-def free_run(model, start, n_free):
-    """Let the model read start (n_warm, N), then its own predictions: (n_free, N)."""
-    model.l2.reset()
-    said = []
-    with using(recording=False):
-        x = model.over(start).data[-1:]
-        for _ in range(n_free):
-            said.append(x)
-            x = model.over(x).data
-    model.l2.reset()
-    return model.l1.w.xp.concatenate(said)
+def gradients(model, x, t, share=1.0, window=window_by_steps):
+    """Error and gradients, times share, of a window x, t (n_steps, n_batch).
+    Returns an array of one number, and a list like params()."""
+    if x.shape != t.shape or x.ndim != 2:
+        raise ValueError(
+            f"gradients: x {x.shape} and t {t.shape} must be (n_steps, n_batch)"
+        )
+    model.cleargrads()
+    error = window(model, x, t) * share
+    error.backward()
+    model.l2.cut()
+    return error.data, [p.grad.data for p in model.params()]
 
 
+def train_step(model, optimizer, x, t, window=window_by_steps):
+    """Forward, backward, update. Returns the error before the update."""
+    error, _ = gradients(model, x, t, window=window)
+    optimizer.update()
+    return error
+
+
+# @title For chapters 85 and 90: all parameters in one array
 def flatten(model):
-    """Move all parameters into one array, in the order of params(); they become views of it.
-    Returns it, and a function that cuts an array of its size into views of their shapes."""
+    """Move all parameters into one array, in the order of params(); they become
+    views of it. Returns it, and a function that cuts an array of its size into
+    views of their shapes."""
     shapes = [p.shape for p in model.params()]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
     xp = model.l1.w.xp
@@ -283,3 +285,16 @@ def flatten(model):
     for p, view in zip(model.params(), cut(flat)):
         p.data = view
     return flat, cut
+
+
+def free_run(model, start, n_free):
+    """It reads start (n_warm, N), then its own predictions: (n_free, N)."""
+    model.l2.reset()
+    said = []
+    with using(recording=False):
+        x = model.over(start).data[-1:]
+        for _ in range(n_free):
+            said.append(x)
+            x = model.over(x).data
+    model.l2.reset()
+    return model.l1.w.xp.concatenate(said)
