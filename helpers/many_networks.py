@@ -95,7 +95,7 @@ def prepared(images):
 
 
 def run(networks, x):
-    """Return hidden activations (depth, networks, batch, units) and outputs (networks, batch, 1)."""
+    """Return hidden activations (depth, networks, batch, units), outputs (networks, batch, 1)."""
     (V, c), (pile, biases), (W, b) = networks
     X = cp.empty((len(pile) + 1, len(V), x.shape[-2], V.shape[-1]), cp.float32)
     activate(x @ V, c, X[0])

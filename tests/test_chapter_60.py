@@ -69,7 +69,7 @@ LAZY = {
         "    s = cp.asarray(signs(y.shape[1] // 2))\n"
         "    g = error[:, None] * s * y * (1 - y) / len(x)\n"
         "    return cp.stack([(x[:, i, None] * g).sum(axis=0) for i in range(x.shape[1])])",
-        "launch",
+        "asked",
     ),
     "by NumPy, 3": (
         3,

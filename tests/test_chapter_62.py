@@ -79,7 +79,7 @@ LAZY = {
         "    n, m = V.shape[1] // 2, V.shape[2] // 2\n"
         "    p = cp.asarray(np.outer(signs(n), signs(m)))\n"
         "    return cp.stack([(W * p < 0).mean() for W in V])",
-        "launch",
+        "asked",
     ),
 }
 RIGHT = {

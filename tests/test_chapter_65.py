@@ -58,7 +58,7 @@ LAZY = {
     "arrays, 1": (
         1,
         "def squash(z, c, y):\n    y[...] = 1 / (1 + cp.exp(-5 * cp.clip(z + c, -100, 100)))",
-        "kernel|launch|expected",
+        "were made",
     ),
     "NumPy, 1": (
         1,
@@ -70,7 +70,7 @@ LAZY = {
         "def steps(push, X):\n"
         "    return cp.stack([cp.einsum('pbo,qbi->pqbio', p, x).mean(axis=2)"
         " for p, x in zip(push, X)])",
-        "launch",
+        "asked",
     ),
     "arrays, 3": (
         3,
@@ -91,7 +91,7 @@ LAZY = {
         "    new[:, 32:64] += x[:, 32:] @ (push * (error < 0)[:, None])\n"
         "    new[:, 64] += push.sum(axis=1)\n"
         "    return new",
-        "kernel",
+        "kernel|leave",
     ),
     "the oracle, 4": (
         4,
