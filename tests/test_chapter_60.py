@@ -61,12 +61,12 @@ LAZY = {
         1,
         "def step_of_layer(x, y, error):\n"
         "    return cp.asarray(step_of_layer_loops(x.get(), y.get(), error.get()))",
-        "cupy|leave|array|correct",
+        "leave the device",
     ),
     "one row at a time, 1": (
         1,
         "def step_of_layer(x, y, error):\n"
-        "    s = cp.asarray(signs(y.shape[1] // 2))\n"
+        "    s = signs_on_device(y.shape[1] // 2)\n"
         "    g = error[:, None] * s * y * (1 - y) / len(x)\n"
         "    return cp.stack([(x[:, i, None] * g).sum(axis=0) for i in range(x.shape[1])])",
         "asked",
@@ -76,20 +76,25 @@ LAZY = {
         "def directions(X):\n    return cp.asarray(directions_by_eigenvalues(X.get()))",
         "leave the device",
     ),
+    "loops by get, 2": (
+        2,
+        "def keep_signs(V):\n    return cp.asarray(keep_signs_loops(V.get()))",
+        "leave the device",
+    ),
     "hard-coded, 3": (3, "def directions(X):\n    return cp.asarray(3.0)", "expected"),
 }
 RIGHT = {
     "einsum, 1": (
         1,
         "def step_of_layer(x, y, error):\n"
-        "    s = cp.asarray(signs(y.shape[1] // 2))\n"
+        "    s = signs_on_device(y.shape[1] // 2)\n"
         "    g = error[:, None] * s * y * (1 - y)\n"
         "    return cp.einsum('bi,bo->io', x, g) / len(error)",
     ),
     "maximum, 2": (
         2,
         "def keep_signs(V):\n"
-        "    p = cp.asarray(np.outer(signs(V.shape[1] // 2), signs(V.shape[2] // 2)))\n"
+        "    p = cp.outer(*(signs_on_device(k // 2) for k in V.shape[1:]))\n"
         "    return cp.maximum(V * p, 0) * p",
     ),
     "covariance, 3": (

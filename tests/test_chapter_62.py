@@ -77,7 +77,7 @@ LAZY = {
         4,
         "def wrong_signs(V):\n"
         "    n, m = V.shape[1] // 2, V.shape[2] // 2\n"
-        "    p = cp.asarray(np.outer(signs(n), signs(m)))\n"
+        "    p = cp.outer(signs_on_device(n), signs_on_device(m))\n"
         "    return cp.stack([(W * p < 0).mean() for W in V])",
         "asked",
     ),

@@ -14,6 +14,10 @@ def signs(n):
     return np.where(np.arange(2 * n) < n, 1.0, -1.0)
 
 
+def signs_on_device(n):
+    return cp.where(cp.arange(2 * n) < n, 1.0, -1.0)
+
+
 def sigmoid(z):
     return 1 / (1 + np.exp(-SLOPE * z))
 
