@@ -14,16 +14,19 @@ from helpers.press import notebook, record, used
 
 ALL = {path.stem[:2] for path in notebook.paths()}
 USERS = {
-    "helpers/timing.py": ALL - {"35"},
+    "helpers/timing.py": ALL - {"35", "62"},
     "helpers/timeline.py": set(),  # of chapter 25, which waits for a recording
-    "helpers/crossover.py": ALL - {"35", "37"},
+    "helpers/crossover.py": ALL - {"35", "37", "62", "65"},
     "helpers/xray/ceilings.py": set(),
     "helpers/chapters/autograd.py": {"70", "80", "90"},
     "helpers/chapters/cnn_mnist.py": {"50", "55", "70", "80", "90"},
+    "helpers/chapters/deep_kernels.py": {"60"},
+    "helpers/chapters/error_diffusion.py": {"62", "65"},
     "helpers/chapters/lstm_sine.py": {"90"},
     "helpers/chapters/oja_fast.py": {"47"},
     "helpers/chapters/oja_reservoir.py": {"45", "47"},
     "helpers/programs/cub.py": {"36"},
+    "helpers/programs/many_networks.py": {"62"},
     "helpers/programs/train_lstm.py": {"90"},
     "helpers/programs/dask_series/__init__.py": {"90"},
     "helpers/programs/dask_series/__main__.py": {"90"},
