@@ -2,7 +2,6 @@
 
 import contextlib
 
-import nbformat
 import pytest
 
 from helpers.press import export, notebook, record, results, used
@@ -52,7 +51,7 @@ def changed(where, key, more):
 def test_changes_would_be_noticed(path):
     """One character of a code cell, of a solution, of a stored output: each makes it stale."""
     book = notebook.read(path)
-    book.metadata.setdefault("receipt", nbformat.from_dict({})).update(record.seal(book))
+    book.metadata.receipt.update(record.seal(book))  # as if just recorded
     assert record.state(book) == "fresh"
     for cell in notebook.code_cells(book):
         if notebook.is_setup(cell):

@@ -47,7 +47,7 @@ def chapters():
     """The chapters by their numbers, each as if it had just been recorded."""
     books = {path.stem[:2]: notebook.read(path) for path in notebook.paths()}
     for book in books.values():
-        book.metadata.setdefault("receipt", nbformat.from_dict({})).update(record.seal(book))
+        book.metadata.receipt.update(record.seal(book))
     return books
 
 
