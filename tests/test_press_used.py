@@ -14,10 +14,10 @@ from helpers.press import notebook, record, used
 
 ALL = {path.stem[:2] for path in notebook.paths()}
 USERS = {
-    "helpers/timing.py": ALL - {"35", "42"},
+    "helpers/timing.py": ALL - {"35", "42", "62"},
     "helpers/timeline.py": {"25"},
     "helpers/rounds.py": {"45", "47"},
-    "helpers/crossover.py": ALL - {"35", "37", "39", "42", "47", "57"},
+    "helpers/crossover.py": ALL - {"35", "37", "39", "42", "47", "57", "62", "65"},
     "helpers/products.py": {"38", "39"},
     "helpers/turns.py": {"38", "39"},
     "helpers/prepared.py": {"39"},
@@ -26,12 +26,15 @@ USERS = {
     "helpers/programs/first_kernel.py": set(),
     "helpers/chapters/autograd.py": {"70", "75", "80", "85", "90"},
     "helpers/chapters/cnn_mnist.py": {"50", "55", "57", "70", "75", "80", "85", "90"},
+    "helpers/chapters/deep_kernels.py": {"60"},
+    "helpers/chapters/error_diffusion.py": {"62", "65"},
     "helpers/chapters/lstm_sine.py": {"85", "90"},
     "helpers/chapters/oja_fast.py": {"47"},
     "helpers/chapters/oja_reservoir.py": {"42", "45", "47"},
     "helpers/programs/cnn_picture.py": {"57"},
     "helpers/programs/cnn_step.py": {"57"},
     "helpers/programs/cub.py": {"36"},
+    "helpers/programs/many_networks.py": {"62"},
     "helpers/programs/oja_cluster.py": {"47"},
     "helpers/programs/source_cnn.py": {"55"},
     "helpers/programs/torch_cnn.py": {"57"},
