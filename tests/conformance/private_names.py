@@ -122,8 +122,7 @@ def install(folder: Path) -> None:
         _module(name, **{member: _raising(f"{name}.{member}") for member in members.split()})
 
     # test_raw.py starts Python on a script that imports cupy.
-    own = (HERE / "site", HERE.parents[1], HERE.parents[1] / "standin")
-    paths = [*map(str, own), os.environ.get("PYTHONPATH", "")]
+    paths = [str(HERE / "site"), str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     _use_testing(cupy, folder / "cupy" / "testing")
 
