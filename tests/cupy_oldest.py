@@ -14,8 +14,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import gpuless
 import nvrtc
-from cupy._core._launch import CARRAY
+
+gpuless.install()  # for what imports cupy
+
+from cupy._core._launch import CARRAY  # noqa: E402
 
 VERSION = "14.0.1"
 FOLDER = Path(sys.prefix, f"cupy-{VERSION}")
