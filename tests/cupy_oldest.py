@@ -14,8 +14,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import gpuless
 import nvrtc
+
+import gpuless
 
 gpuless.install()  # for what imports cupy
 
