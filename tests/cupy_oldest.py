@@ -15,7 +15,12 @@ import zipfile
 from pathlib import Path
 
 import nvrtc
-from cupy._core._launch import CARRAY
+
+import gpuless
+
+gpuless.install()  # for what imports cupy
+
+from cupy._core._launch import CARRAY  # noqa: E402
 
 VERSION = "14.0.1"
 FOLDER = Path(sys.prefix, f"cupy-{VERSION}")
