@@ -11,12 +11,13 @@ from pathlib import Path
 import chapters_kernels
 import nvrtc
 
+HEADERS = ("-I", "--include-path", "-include", "--pre-include")
 FOLDER = Path(__file__).parent.parent / "_build" / "tests" / "kernels"
 
 
 def check(source, options, *named):
     """Write down what the stand-in tells a listener; with headers of its own, read it at once."""
-    if any(option.startswith(("-I", "--include-path")) for option in options):
+    if any(option.startswith(HEADERS) for option in options):
         nvrtc.check(source, options, *named)  # a test's headers go when it ends
     else:
         chapters_kernels.keep(FOLDER, (source, options, *named))
