@@ -65,6 +65,14 @@ class ForeignStream(Stream):
         return by_pointer(self.ptr).end_capture()
 
 
+def _from_external(cls, obj) -> Stream:
+    """The stream of any library, told by ``obj.__cuda_stream__()``; TypeError without that."""
+    return ForeignStream(obj)
+
+
+Stream.from_external = classmethod(_from_external)  # here, since a ForeignStream is a Stream
+
+
 class ExternalStream:
     """The stream with that ``ptr``. As in CuPy nobody looks whether there is one until it is used,
     and it does not keep that one alive."""

@@ -186,13 +186,6 @@ class Stream:
     def __repr__(self) -> str:
         return f"<Stream {self.ptr} (device {self.device_id})>"
 
-    @classmethod
-    def from_external(cls, obj) -> Stream:
-        """The stream of any library, told by ``obj.__cuda_stream__()``; TypeError without that."""
-        from cupy.cuda._external import ForeignStream
-
-        return ForeignStream(obj)
-
     def __cuda_stream__(self) -> tuple[int, int]:
         """Version and pointer, for libraries that take any stream."""
         return 0, self.ptr
