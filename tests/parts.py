@@ -102,6 +102,7 @@ REST = (
         1,
         KEPT | {"CXX": f"{sys.executable} -m ziglang c++"},
     ),
+    Part("other projects", ((*PYTHON, "-m", "tests.projects"),), 1),
     Part("units, long", ((*SPREAD, *LONG, "tests", "--ignore=tests/site"),), environment=KEPT),
     Part("chapters: limits", ((*PYTHON, "tests/chapters_kernels.py", "--limits"),)),
     Part(

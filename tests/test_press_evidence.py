@@ -30,7 +30,15 @@ def test_the_evidence_there_is():
     assert evidence.names() == [
         *("conformance", "fuzz", "matmul_counters"),
         *(["messages"] if "messages" not in evidence.WAITS else []),
-        *("messages_no_driver", "page_weights", "tools", "torch_gate", "xray", "xray_fresh"),
+        *(
+            "messages_no_driver",
+            "page_weights",
+            "projects",
+            "tools",
+            "torch_gate",
+            "xray",
+            "xray_fresh",
+        ),
     ]
 
 

@@ -242,6 +242,41 @@ def fuzz(chapters):
     ]
 
 
+def projects(chapters):
+    """Return how other people's projects fare on the stand-in, as a fragment of a page."""
+    stored = evidence.load("projects")
+    if stored is None:
+        return ["No run of other people's projects is stored."]
+    made, rows, reasons = stored["receipt"], [], []
+    for name, project in stored["projects"].items():
+        sums = Counter()
+        for label, count in project["cases"].items():
+            kind, _, why = label.partition(": ")
+            sums[kind] += count
+            if why:
+                what = f"`{why}`" if kind == "refused" else why
+                reasons.append(f"- **{name}**, {kind} ({count:,}): {what}.")
+        if "without" in project:
+            reasons.append(
+                f"- **{name}**: `{project['without']}` is refused, and the project then goes "
+                "without CuPy; here an empty module stands in its place."
+            )
+        kinds = ("passed", "failed", "refused", "skipped")
+        rows.append(
+            [f"{name} {project['version']}", project["about"], project["kernels"] or None]
+            + [f"{sums[kind]:,}" if sums[kind] else None for kind in kinds]
+        )
+    heads = ["Project", "What it does", "Kernels", "Passed", "Failed", "Refused", "Skipped"]
+    return [
+        f"Their own tests, with the stand-in installed alone, run on {made['date']}. The numbers "
+        "are test cases, also those that need no array of CuPy's; a file that imports what is "
+        "refused cannot be read, and counts once. Kernels are the different sources that were "
+        "compiled.",
+        table(heads, rows),
+        "\n".join(reasons),
+    ]
+
+
 PAGES = {
     "measured": measured_page.page,
     "sources": sources,
@@ -249,6 +284,7 @@ PAGES = {
     "coverage": coverage,
     "conformance": conformance,
     "fuzz": fuzz,
+    "projects": projects,
     "xray": xray_page.examples,
     "tools": tools_page.tables,
     "tools_cannot": tools_page.cannot,
