@@ -56,7 +56,7 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
     "speed up numpy": ("20_drop_in_arrays", "NumPy"),
     "memory pool": ("20_drop_in_arrays", "pool"),
     "tensor core": ("glossary", "small matrices"),
-    "softmax": ("50_cnn_mnist", "softmax"),
+    "softmax": ("52_training", "softmax"),
     "__shfl_down_sync": ("36_work_together", "warp"),
 }
 
