@@ -158,7 +158,7 @@ class Run:
         torch = self.torch
         from torch.profiler import ProfilerActivity, profile
 
-        with profile(activities=[ProfilerActivity.CUDA]) as found:
+        with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as found:
             for _ in range(n_replays):
                 self.graph.replay()
             torch.cuda.synchronize()
@@ -170,10 +170,15 @@ class Run:
         return sorted((row for row in rows if row[2] > 0), key=lambda row: -row[2])
 
 
+def _short(kernel):
+    """Return the name of a kernel without its template's and function's arguments."""
+    return kernel.removeprefix("void ").replace("(anonymous namespace)::", "").split("<")[0]
+
+
 def profile_of(train, n_batch, way, n_rows=4):
     """Return how many kernels a step has, and (kernel, times, µs a step) of the longest."""
     rows = Run(train, n_batch, compiled=WAYS[way]).profile()
-    top = [(name[:60], f"{count:.1f}", f"{us:.1f}") for name, count, us in rows[:n_rows]]
+    top = [(_short(name), f"{count:g}", f"{us:.1f}") for name, count, us in rows[:n_rows]]
     return sum(row[1] for row in rows), top
 
 
