@@ -554,3 +554,15 @@ def test_a_mask_needs_no_atomic_function():
     assert x.tolist() == [1, 0, 1]
     with pytest.raises(TypeError, match="float16"):
         cp.maximum.at(x, cp.array([0, 2]), cp.array(1, np.float16))
+
+
+def test_an_array_without_axes_is_an_index_and_the_end_of_a_slice():
+    x = cp.arange(10)
+    end = cp.array(7, dtype=np.int16)
+    assert x[cp.array(1) : end : cp.array(2)].tolist() == [1, 3, 5]
+    x[: cp.array(3)] = -1
+    assert x.tolist() == [-1] * 3 + list(range(3, 10))
+    assert [*range(end)] == [0, 1, 2, 3, 4, 5, 6] and operator.index(end) == 7
+    for wrong in (cp.array([1, 2]), cp.array(2.0)):
+        with pytest.raises(TypeError, match="integer"):
+            x[:wrong]

@@ -178,3 +178,21 @@ extern "C" __global__ void k(unsigned *counter, long long *x, int steps) {{
         expected = expected + np.roll(expected, -1)
     np.testing.assert_array_equal(x.get(), expected)
     assert counter.get()[0] == 5 * 2 * 7
+
+
+WITHOUT_ITS_HEADER = {
+    "reduce.h": "x[0] = cg::reduce(tile, x[1], cg::plus<float>());",
+    "scan.h": "x[0] = cg::inclusive_scan(tile, x[1]);",
+    "memcpy_async.h": "cg::memcpy_async(cg::this_thread_block(), x, x + 8, 4);",
+}
+
+
+@pytest.mark.parametrize("header", WITHOUT_ITS_HEADER)
+def test_what_a_header_of_its_own_brings_is_not_there_without(header):
+    tile = "auto tile = cg::tiled_partition<32>(cg::this_thread_block());"
+    body = f"{tile} {WITHOUT_ITS_HEADER[header]}"
+    source = f'extern "C" __global__ void k(float *x) {{ {body} }}'
+    start = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+    with pytest.raises(cp.cuda.compiler.CompileException, match="is not a member of|has no member"):
+        cp.RawKernel(start + source, "k").compile()
+    cp.RawKernel(f"#include <cooperative_groups/{header}>\n" + start + source, "k").compile()

@@ -31,9 +31,9 @@ CUPY_HEADERS = {
 HEADERS = {
     **CUPY_HEADERS,
     "cooperative_groups.h": "cooperative_groups.h",
-    "cooperative_groups/memcpy_async.h": "cooperative_groups.h",
-    "cooperative_groups/reduce.h": "cooperative_groups.h",
-    "cooperative_groups/scan.h": "cooperative_groups.h",
+    "cooperative_groups/memcpy_async.h": "cooperative_copies.h",
+    "cooperative_groups/reduce.h": "cooperative_reduce.h",
+    "cooperative_groups/scan.h": "cooperative_scan.h",
     "cuda/atomic": "atomic_ref.h",
     "cuda/std/atomic": "atomic_ref.h",
     "cuda_fp16.h": "half.h",

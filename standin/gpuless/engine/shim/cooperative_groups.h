@@ -111,39 +111,5 @@ inline void sync(const Group &group, int line = __builtin_LINE()) {
     group.sync(line);
 }
 
-template <class T>
-struct plus {
-    T operator()(T a, T b) const { return a + b; }
-};
-template <class T>
-struct less {
-    T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <class T>
-struct greater {
-    T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <class T>
-struct bit_and {
-    T operator()(T a, T b) const { return a & b; }
-};
-template <class T>
-struct bit_or {
-    T operator()(T a, T b) const { return a | b; }
-};
-template <class T>
-struct bit_xor {
-    T operator()(T a, T b) const { return a ^ b; }
-};
-
-// The same result for every thread of the tile.
-template <unsigned int Size, class Parent, class T, class Operation>
-inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation operation,
-                int line = __builtin_LINE()) {
-    for (int bits = Size / 2; bits; bits /= 2)
-        value = operation(value, tile.shfl_xor(value, bits, line));
-    return value;
-}
-
 }  // namespace cooperative_groups
 #include "lanes.h"

@@ -1,4 +1,4 @@
-// cooperative_groups: any lanes of a warp as a group, what groups compute together, and copies.
+// cooperative_groups: any lanes of a warp as a group, and what one of them does for all.
 #pragma once
 
 namespace cooperative_groups {
@@ -114,15 +114,6 @@ inline coalesced_group binary_partition(const Group &group, bool predicate,
     return labeled_partition(group, (int)predicate, line);
 }
 
-template <class T, class Operation>
-inline T reduce(const coalesced_group &group, T value, Operation operation,
-                int line = __builtin_LINE()) {
-    T result = group.shfl(value, 0, line);
-    for (unsigned int rank = 1; rank < group.size(); ++rank)
-        result = operation(result, group.shfl(value, (int)rank, line));
-    return result;
-}
-
 // One thread of the group calls the function; all of it may learn the result.
 template <class Group, class F, class... A>
 inline void invoke_one(const Group &group, F &&function, A &&...arguments) {
@@ -134,63 +125,6 @@ inline auto invoke_one_broadcast(const Group &group, F &&function, A &&...argume
     decltype(function(arguments...)) result{};
     if (group.thread_rank() == 0) result = function(arguments...);
     return group.shfl(result, 0);
-}
-
-// What the threads up to this one (inclusive) or before it (exclusive) have, combined.
-template <class Group, class T, class Operation>
-inline T inclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
-    coalesced_group group(all.mask());
-    T result = value;
-    for (unsigned int gap = 1; gap < group.size(); gap *= 2) {
-        T left = group.shfl_up(result, (int)gap, line);
-        if (group.thread_rank() >= gap) result = operation(left, result);
-    }
-    return result;
-}
-template <class Group, class T>
-inline T inclusive_scan(const Group &group, T value, int line = __builtin_LINE()) {
-    return inclusive_scan(group, value, plus<T>(), line);
-}
-template <class Group, class T, class Operation>
-inline T exclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
-    coalesced_group group(all.mask());
-    T result = group.shfl_up(inclusive_scan(group, value, operation, line), 1, line);
-    return group.thread_rank() ? result : T();
-}
-template <class Group, class T>
-inline T exclusive_scan(const Group &group, T value, int line = __builtin_LINE()) {
-    return exclusive_scan(group, value, plus<T>(), line);
-}
-
-// The threads of the group take turns at pieces as wide as both ends are aligned: as asynchronous copies
-// or, of less than 4 bytes, as plain ones. A call is a group of copies to wait for.
-template <class Group, class T, class U>
-__forceinline__ void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
-                         int line = __builtin_LINE()) {
-    size_t ends = (size_t)to | (size_t)from, wide = 16;
-    while (wide > 1 && (ends % wide || bytes < wide)) wide /= 2;
-    size_t whole = wide < 4 ? 0 : bytes / wide * wide;
-    for (size_t at = wide * group.thread_rank(); at < whole; at += wide * group.size())
-        standin_copy_async((char *)to + at, (const char *)from + at, wide, wide, 0, line);
-    for (size_t at = whole + group.thread_rank(); at < bytes; at += group.size())
-        standin_memcpy((char *)to + at, (const char *)from + at, 1);
-    standin_copy_commit();
-}
-// With room for `to_count` elements and `from_count` of them to copy.
-template <class Group, class T>
-__forceinline__ void memcpy_async(const Group &group, T *to, size_t to_count, const T *from,
-                         size_t from_count) {
-    memcpy_async(group, to, from, sizeof(T) * (from_count < to_count ? from_count : to_count));
-}
-template <class Group>
-inline void wait(const Group &group, int line = __builtin_LINE()) {
-    standin_copy_wait(0);
-    group.sync(line);
-}
-template <unsigned int Stages, class Group>
-inline void wait_prior(const Group &group, int line = __builtin_LINE()) {
-    standin_copy_wait(Stages);
-    group.sync(line);
 }
 
 }  // namespace cooperative_groups
