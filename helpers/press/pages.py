@@ -1,10 +1,10 @@
 """Pages of the site that are made from the chapters: what was measured, the sources, the status.
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
-                                        conformance.md, fuzz.md, xray.md, tools*.md, landing.md,
-                                        routes.md, teaching.md, one for each message in wrong/ and
-                                        for each part in first/, a notebook in static/ and
-                                        headlines.json there
+                                        conformance.md, fuzz.md, xray.md, tools*.md, one_launch.md,
+                                        landing.md, routes.md, teaching.md, one for each message in
+                                        wrong/ and for each part in first/, a notebook in static/
+                                        and headlines.json there
 """
 
 import json
@@ -23,6 +23,7 @@ from helpers.press import (
     labels,
     measured_page,
     notebook,
+    one_launch_page,
     record,
     results,
     routes,
@@ -285,6 +286,7 @@ PAGES = {
     "conformance": conformance,
     "fuzz": fuzz,
     "projects": projects,
+    "one_launch": one_launch_page.times,
     "xray": xray_page.examples,
     "tools": tools_page.tables,
     "tools_cannot": tools_page.cannot,
