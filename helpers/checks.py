@@ -43,6 +43,7 @@ def check(
     stays=False,
     pattern=None,
     most_launches=None,
+    largest=None,
     seed=SEED,
 ):
     """Compare `candidate` with `oracle` on random cases and print one line.
@@ -72,6 +73,8 @@ def check(
                 returns None: it is asked of the first launch of every kernel in the first case
     most_launches  how many launches one call may make in all, those of CuPy's functions included;
                 None: as many as it likes
+    largest     how large an array may be that the candidate makes, as a multiple of the bytes of
+                the largest argument or result; None: as large as it likes
 
     The arguments must come back unchanged, and so must the canaries around them, around the output
     and, on a GPU, around every array that the candidate makes. Shape and dtype must be the
@@ -103,14 +106,19 @@ def check(
             complaint = _try_numpy(candidate, oracle, case, rtol, atol)
         if not complaint and number == n_cases - 1:
             with gpuless.another_order():
-                complaint, n_arrays = attempt(case, layout)
+                complaint, watch = attempt(case, layout)
             if complaint:
                 complaint = f"right at first, but run again {complaint} Do two threads race?"
-            elif max_arrays is not None and n_arrays > max_arrays:
-                arrays = "array was" if n_arrays == 1 else "arrays were"
+            elif max_arrays is not None and watch.count > max_arrays:
+                arrays = "array was" if watch.count == 1 else "arrays were"
                 complaint = (
-                    f"the values are right, but {n_arrays} new {arrays} made where "
+                    f"the values are right, but {watch.count} new {arrays} made where "
                     f"{max_arrays} will do: is there a Python loop, or a temporary array?"
+                )
+            elif largest is not None and (times := watch.largest / _bytes(case, oracle)) > largest:
+                complaint = (
+                    f"the values are right, but an array is made that is {times:.0f} times as "
+                    "large as any argument or result"
                 )
             elif kernels is not None or stays or most_launches is not None:
                 wanted = kernels, stays, most_launches
@@ -210,6 +218,13 @@ def _copies(case):
     return [a.copy() if isinstance(a, np.ndarray) else a for a in case]
 
 
+def _bytes(case, oracle):
+    """Return the bytes of the largest argument or result."""
+    expected = oracle(*_copies(case))
+    results = expected if isinstance(expected, tuple) else (expected,)
+    return max(np.asarray(a).nbytes for a in (*case, *results))
+
+
 def _fit(case):
     """Refuse a case on which a wrong answer could pass: no odd size, or only symmetric data."""
     arrays = [a for a in case if isinstance(a, np.ndarray)]
@@ -240,29 +255,29 @@ def _arguments(case, oracle, layout, out):
 
 
 def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol, fenced):
-    """Run one case; return what is wrong in words, or None, and how many arrays were made."""
+    """Run one case; return what is wrong in words, or None, and the Watch over what it made."""
     arguments, guards, expected = _arguments(case, oracle, layout, out)
     target = guards.pop() if out else None
     with watched(fenced) as watch:
         result, complaint = _run(candidate, arguments)
     if complaint:
-        return complaint, watch.count
+        return complaint, watch
     for number, guard in enumerate(g for g in guards if isinstance(g, Guarded)):
         inside, outside = guard.written()
         if outside:
-            return f"it wrote outside argument {number + 1}; look at the bounds test", watch.count
+            return f"it wrote outside argument {number + 1}; look at the bounds test", watch
         if inside and not changes:
-            return f"it changed argument {number + 1}, which it may only read", watch.count
+            return f"it changed argument {number + 1}, which it may only read", watch
     if target:
         inside, outside = target.written()
         if outside:
-            return "it wrote outside the output; look at the bounds test", watch.count
+            return "it wrote outside the output; look at the bounds test", watch
         if not inside and expected.size:
             unused = "nothing was written into the last argument; what is returned does not count"
-            return NOT_DONE if result is None else unused, watch.count
+            return NOT_DONE if result is None else unused, watch
         result = target.view
     if watch.outside_written():
-        return "it wrote outside an array that it made; look at the bounds test", watch.count
+        return "it wrote outside an array that it made; look at the bounds test", watch
 
     def hint(got, want, bad, near):
         guess = guesses.guess(got, want, bad, case, near)
@@ -271,7 +286,7 @@ def _try(candidate, oracle, case, layout, contiguous, out, changes, rtol, atol, 
 
     import cupy
 
-    return _compare_all(result, expected, cupy.ndarray, hint, rtol, atol), watch.count
+    return _compare_all(result, expected, cupy.ndarray, hint, rtol, atol), watch
 
 
 def _try_numpy(candidate, oracle, case, rtol, atol):

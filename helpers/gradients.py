@@ -32,6 +32,8 @@ def strict(function, variable, forward, backward):
 
     def back(g, y, *inputs, **options):
         found = backward(g, y, *inputs, **options)
+        if isinstance(found, list):
+            raise TypeError("backward returned a list; return a tuple, or one Variable")
         several = found if isinstance(found, tuple) else (found,)
         if len(several) != len(inputs):
             raise TypeError(f"backward returned {len(several)} gradients, not {len(inputs)}")
@@ -47,7 +49,10 @@ def strict(function, variable, forward, backward):
 
 def there_and_back(function, variable, forward, backward):
     """Return run(*inputs, g) on arrays: the result, the gradients for a gradient g of it, and the
-    gradient of the sum of the last of these, for the last input (zeros if it does not depend)."""
+    gradient of the sum of the last of these, for the last input (zeros if it does not depend).
+
+    It goes back by itself: the first to be judged are written before the chapter has a `hand_on`.
+    """
     made = strict(function, variable, forward, backward)
 
     def run(*arrays):
@@ -56,13 +61,14 @@ def there_and_back(function, variable, forward, backward):
         found = made.backward(g, y, *inputs)
         found = found if isinstance(found, tuple) else (found,)
         last = inputs[-1]
+        slopes = {found[-1]: found[-1].xp.ones_like(found[-1].data)}
         for u in reached(found[-1]):
-            u.grad = None
-        found[-1].grad = variable(found[-1].xp.ones_like(found[-1].data))
-        for u in reached(found[-1]):
-            if u.function and u.grad is not None:
-                u.hand_on()
-        again = last.xp.zeros_like(last.data) if last.grad is None else last.grad.data
+            if u.function and u in slopes:
+                back = u.function.backward(variable(slopes[u]), u, *u.inputs, **u.options)
+                back = back if isinstance(back, tuple) else (back,)
+                for v, part in zip(u.inputs, back, strict=True):
+                    slopes[v] = slopes[v] + part.data if v in slopes else part.data
+        again = slopes.get(last, last.xp.zeros_like(last.data))
         return y.data, *(v.data for v in found), again
 
     return run

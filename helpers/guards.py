@@ -76,10 +76,11 @@ def _canaries(shape, dtype, number):
 
 
 class Watch:
-    """What was allocated inside `watched`: how often, and whether memory around it was written."""
+    """What was allocated inside `watched`: how often, how many bytes at most at once, and whether
+    memory around it was written."""
 
     def __init__(self, fenced):
-        self.count = 0
+        self.count = self.largest = 0
         self._fenced = fenced
         self._taken = []  # (MemoryPointer of the whole, bytes inside)
 
@@ -88,6 +89,7 @@ class Watch:
         import cupy
 
         self.count += size > 0
+        self.largest = max(self.largest, size)
         pool = cupy.get_default_memory_pool()
         if not self._fenced or not size:
             return pool.malloc(size)

@@ -12,17 +12,20 @@ from helpers.press import notebook
 class Chapter:
     """The names of a chapter after its cells were run, less those that time, draw or assert.
 
-    Exercises (cells with an id "exercise-…") and their solutions are run.
+    Exercises (cells with an id "exercise-…") and their solutions are run. A solution that its check
+    refuses there, with no more of the chapter than stands above it, is an AssertionError.
     """
 
     def __init__(self, stem):
         path = Path(__file__).parent.parent / "notebooks" / f"{stem}.ipynb"
         self.cells = {cell.id: cell.source for cell in notebook.code_cells(notebook.read(path))}
         self.names = {"helpers": helpers}
-        with contextlib.redirect_stdout(io.StringIO()):
-            for cell in notebook.code_cells(notebook.read(path)):
-                if _is_run(cell):
+        for cell in notebook.code_cells(notebook.read(path)):
+            if _is_run(cell):
+                with contextlib.redirect_stdout(io.StringIO()) as said:
                     exec(compile(cell.source, cell.id, "exec"), self.names)
+                refused = "solution" in notebook.tags(cell) and "wrong" in said.getvalue()
+                assert not refused, f"{cell.id}: {said.getvalue()}"
 
     def judged(self, exercise, answer):
         """Return the line that the check of `exercise` (a cell's id) prints of `answer`.

@@ -101,6 +101,24 @@ LAZY = {
     ),
 }
 RIGHT = {
+    "infinity, 1": (  # where the exponential overflows, one over it is 0
+        1,
+        "squash = cp.ElementwiseKernel('float64 z, float64 c', 'float64 y',"
+        " 'y = 1 / (1 + exp(-5 * (z + c)))', 'squash')",
+    ),
+    "tanh, 1": (
+        1,
+        "squash = cp.ElementwiseKernel('T z, T c', 'T y', 'y = 0.5 * (1 + tanh(2.5 * (z + c)))',"
+        " 'squash')",
+    ),
+    "a batched product of reshaped arrays, 2": (
+        2,
+        "def steps(push, X):\n"
+        "    (d, _, b, o), i = push.shape, X.shape[3]\n"
+        "    x = X.transpose(0, 1, 3, 2).reshape(d, 2 * i, b)\n"
+        "    g = push.transpose(0, 2, 1, 3).reshape(d, b, 2 * o) / b\n"
+        "    return (x @ g).reshape(d, 2, i, 2, o).transpose(0, 3, 1, 2, 4)",
+    ),
     "einsum, 2": (
         2,
         "def steps(push, X):\n    return cp.einsum('dpbo,dqbi->dpqio', push, X) / push.shape[2]",

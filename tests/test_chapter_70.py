@@ -36,6 +36,8 @@ WRONG = [
     (1, SUB.format("a - b", "scale(g, c=-1), g"), "element"),
     (1, SUB.format("b - a", "scale(g, c=-1), g"), "element"),
     (1, SUB.format("a - b", "g"), "1 gradients, not 2"),
+    (1, SUB.format("a - b", "[g, scale(g, c=-1)]"), "returned a list; return a tuple"),
+    (1, SUB.format("a - b", "g, None"), "NoneType, not a Variable"),
     (1, SUB.format("a - b", "g, -g.data"), "not a Variable"),
     (1, SUB.format("a - b", "g, Variable(-g.data)"), "g must be in"),
     (1, SUB.format("cp.asnumpy(a) - cp.asnumpy(b)", "g, scale(g, c=-1)"), "not an array of xp"),
@@ -55,6 +57,15 @@ WRONG = [
     ),
     (2, BELL.format("xp.exp(-0.5 * x.astype(float) ** 2)", "g"), "wrong"),
     (3, ERROR.format("    return ((x - t) ** 2).mean()"), "takes results of"),
+    (
+        3,
+        ERROR.format(
+            "    if (x - t).shape != x.shape:\n        raise ValueError\n"
+            "    return ((x - t) ** 2).mean()"
+        ),
+        "(3, 4) and targets of (4,)",
+    ),
+    (3, ERROR.format("    assert x.shape == t.shape\n    return ((x - t) ** 2).mean()"), "Assert"),
     (3, ERROR.format("    return ((x - t.reshape(x.shape)) ** 2).mean()"), "wrong"),
     (
         3,

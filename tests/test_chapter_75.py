@@ -31,6 +31,20 @@ def test_solutions_pass_and_stubs_do_not(chapter, number):
     assert "correct" not in chapter.judged(f"exercise-{number}", stub)
 
 
+DIFFERENCES = """def hessian(f, x):
+    rows = []
+    for step in 1e-5 * cp.eye(len(x)):
+        ends = [Variable(x + step), Variable(x - step)]
+        for end in ends:
+            f(end).backward()
+        rows.append((ends[0].grad.data - ends[1].grad.data) / 2e-5)
+    return cp.stack(rows)"""
+
+
+def test_finite_differences_are_refused(chapter):
+    assert "precision" in chapter.judged("exercise-1", DIFFERENCES)
+
+
 WRONG = [
     (1, [("        x.grad = None\n", "")], "element"),
     (1, [("keep=True", "keep=False")], "freed"),
@@ -44,8 +58,13 @@ WRONG = [
          "(y * y).mean()")], "holds its graph"),
     (3, [("with using(recording=False):", "kept = []\n    if True:"),
          ("y = network(x)", "y = network(x)\n            kept.append(y)")], "more are held"),
+    # The last batch's graph is there until `y` is another Variable.
+    (3, [("with using(recording=False):", "if True:")], "more are held"),
     (3, [("total / len(batches)", "total")], "wrong"),
     (4, [("squares > limit**2", "squares > 0")], "element"),
+    (4, [("p.grad = p.grad * (limit / squares**0.5)",
+          "p.grad = Variable(p.grad.data.clip(-limit, limit))")], "element"),
+    (4, [("p.grad = p.grad *", "p.grad.data = p.grad.data *")], "element"),
     (4, [("squares**0.5", "squares")], "element"),
     (4, [("link.params()", "vars(link).values()")], "wrong"),
     (4, [("p.grad = p.grad * (limit / squares**0.5)", "p.grad.data *= limit / squares**0.5")],

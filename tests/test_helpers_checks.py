@@ -401,6 +401,26 @@ def test_a_loop_over_rows_makes_too_many_arrays(capsys):
     fails(loop, oracle, "mn", capsys, max_arrays=4, says=["values are right", "where 4 will do"])
 
 
+def test_an_array_larger_than_the_arguments_is_caught(capsys):
+    def outer(a, b):  # all products, to be added up
+        return (a[:, :, None] * b[None]).sum(axis=1)
+
+    def oracle(a, b):
+        return a @ b
+
+    passes(oracle, oracle, "mp,pn", capsys, largest=1)
+    passes(outer, oracle, "mp,pn", capsys, atol=1e-9)
+    fails(
+        outer,
+        oracle,
+        "mp,pn",
+        capsys,
+        atol=1e-9,
+        largest=2,
+        says=["values are right", "times as large"],
+    )
+
+
 def test_a_result_that_changes_from_run_to_run_is_caught(capsys):
     calls = []
 

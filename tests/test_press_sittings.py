@@ -162,6 +162,15 @@ def test_minutes_are_written_once_and_kept():
     assert sittings.with_minutes(book) is not None
 
 
+def test_a_sitting_whose_heading_stands_inside_a_cell_says_its_minutes():
+    book = chapter(*EXERCISE, text("The end.\n\n## Sitting 2: Two\n\n*0 minutes*\n\nA line."))
+    book.cells.insert(-2, code("x = 1\n" * 24))
+    sittings.with_minutes(book, write=True)
+    (inside,) = (cell.source for cell in book.cells if "Sitting 2" in cell.source)
+    assert inside == "The end.\n\n## Sitting 2: Two\n\n*2 minutes*\n\nA line."
+    assert sittings.with_minutes(book) is None
+
+
 @pytest.mark.parametrize(
     "minutes, said", [(35, "35 minutes"), (100, "100 minutes"), (128, "2¼ hours"), (240, "4 hours")]
 )

@@ -32,6 +32,9 @@ SHOWN_BEFORE = 15  # lines of a kernel's new part, shown before the whole is fol
 EXERCISE = re.compile(r"### (Exercise|Optional) (\d+\.\d+)\b.*?(?:\((\d+) min\))?\s*$")
 UNCOUNTED = ("More exercises", "Further reading", "Receipt")
 MINUTES_LINE = re.compile(r"\n\n\*\d+ minutes\*(?=\n|$)")
+SITTING_HEADING = re.compile(  # wherever in a cell, with the minutes that stand below it
+    r"^(## Sitting (\d+): [^\n]*)(?:\n\n\*\d+ minutes\*)?\n*", re.M
+)
 TIME_LINE = re.compile(r"^\*\*Time\*\* [^\n.]*\.", re.M)
 CUDA = re.compile(r"__global__|__device__|__shared__|[;{]\s*$", re.M)
 
@@ -193,12 +196,9 @@ def with_minutes(book, write=False):
         if cell.cell_type != "markdown":
             continue
         text = cell.source
-        if number := notebook.SITTING.match(text):
-            heading, _, rest = MINUTES_LINE.sub("", text, count=1).partition("\n")
-            rest = rest.strip("\n")
-            text = f"{heading}\n\n*{counted[int(number[1])]} minutes*" + ("\n\n" + rest) * bool(
-                rest
-            )
+        text = SITTING_HEADING.sub(
+            lambda found: f"{found[1]}\n\n*{counted[int(found[2])]} minutes*\n\n", text
+        ).rstrip("\n")
         if TIME_LINE.search(text):
             text = TIME_LINE.sub(_time_line(counted), text, count=1)
         if text != cell.source:
