@@ -72,6 +72,11 @@ LAZY = {
         " for p, x in zip(push, X)])",
         "asked",
     ),
+    "the post's own, 2": (
+        2,
+        "def steps(push, X):\n    return cp.einsum('dpbo,dqbi->dpqbio', push, X).mean(axis=3)",
+        "times as large",
+    ),
     "arrays, 3": (
         3,
         "def relu_forward(first, layers, last, x):\n"
