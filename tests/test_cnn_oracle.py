@@ -1,4 +1,4 @@
-"""Chapter 50's layers against SciPy's and scikit-image's, and what they do with bad input."""
+"""Chapter 50's layers and 52's training against SciPy and scikit-image, and on bad input."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,8 @@ def layer(kind, shape, xp, **options):
     ],
 )
 def test_convolution(xp, shape, F_shape, stride, pad):
-    conv = layer(cnn.ConvLayer, shape, xp, F_shape=F_shape, stride=stride, pad=pad)
+    options = {"M": F_shape[0], "F_shape": F_shape[1:], "stride": stride, "pad": pad}
+    conv = layer(cnn.ConvLayer, shape, xp, **options)
     x = np.random.default_rng(3).standard_normal((2, *shape))
     w = cp.asnumpy(conv.w).T.reshape(F_shape[0], shape[0], *F_shape[1:])
     padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
@@ -48,7 +49,7 @@ def test_convolution(xp, shape, F_shape, stride, pad):
 
 def test_the_gradient_of_a_convolution_is_a_full_one_turned_round(xp):
     """Stride 1, no padding: SciPy's other mode gives the gradient of x."""
-    conv = layer(cnn.ConvLayer, (2, 6, 5), xp, F_shape=(3, 3, 2))
+    conv = layer(cnn.ConvLayer, (2, 6, 5), xp, M=3, F_shape=(3, 2))
     rng = np.random.default_rng(4)
     x, g = rng.standard_normal((1, 2, 6, 5)), rng.standard_normal((1, 3, 4, 4))
     conv.forward(xp.asarray(x))
@@ -111,7 +112,7 @@ def test_both_sides_of_the_switch_learn_the_same_for_a_few_steps():
         cnn.build_cnn(cnn.LayerManager(train, test, xp=m, dtype=np.float64)) for m in (np, cp)
     ]
     for made in managers:
-        made.training(2, n_batch=7, every=2)
+        cnn.training(made, 2, n_batch=7, every=2)
     a, b = managers
     assert [step for step, _ in a.errors] == [2, 4, 5, 7, 9, 10]
     np.testing.assert_allclose(a.errors, b.errors, rtol=1e-9)
@@ -119,109 +120,88 @@ def test_both_sides_of_the_switch_learn_the_same_for_a_few_steps():
         np.testing.assert_allclose(cp.asnumpy(theirs.wb), ours.wb, rtol=1e-6, atol=1e-9)
 
 
-def test_weights_come_back_or_a_damaged_file_is_refused(xp, tmp_path):
+def test_weights_come_back_and_another_networks_are_refused(xp, tmp_path):
     path = tmp_path / "weights.npz"
     saved = cnn.build_cnn(cnn.Network((1, 28, 28), xp=xp, seed=3))
     cnn.save_weights(saved, path)
-    content = path.read_bytes()
-    other = cnn.build_cnn(cnn.Network((1, 28, 28), xp=np, seed=4))
+    other = cnn.build_cnn(cnn.Network((1, 28, 28), xp=np, dtype=np.float64, seed=4))
+    views = [one.w for one in other.learning]
     cnn.load_weights(other, path)
-    for ours, theirs in zip(saved.learning, other.learning, strict=True):
-        assert (cp.asnumpy(ours.wb) == theirs.wb).all()
-    before = [one.wb.copy() for one in other.learning]
-    rng, refused = np.random.default_rng(8), 0
-    for place in rng.integers(200, len(content) - 400, 20):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(damaged)
-        try:
-            cnn.load_weights(other, path)
-        except ValueError as error:
-            assert "weights.npz is damaged" in str(error)
-            refused += 1
-        assert all((one.wb == was).all() for one, was in zip(other.learning, before, strict=True))
-    assert refused > 15  # a bit in a date means nothing
-    for damaged in (content[:-1], content[: len(content) // 2], b"", b"no weights"):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="weights.npz is damaged"):
-            cnn.load_weights(other, path)
-    with pytest.raises(FileNotFoundError):
-        cnn.load_weights(other, tmp_path / "none.npz")
+    for ours, theirs, view in zip(saved.learning, other.learning, views, strict=True):
+        assert (cp.asnumpy(ours.wb) == theirs.wb).all() and theirs.wb.dtype == np.float64
+        assert (view == theirs.wb[:-1]).all()
     smaller = cnn.Network((1, 28, 28))
     smaller.append(cnn.DenseLayer, n=10)
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="of another network"):
+    with pytest.raises(ValueError, match=r"the network needs \[\(785, 10\)\]"):
         cnn.load_weights(smaller, path)
+    with pytest.raises(FileNotFoundError):
+        cnn.load_weights(other, tmp_path / "none.npz")
+
+
+def test_weights_that_would_be_broadcast_are_refused(tmp_path):
+    network = cnn.Network((3,))
+    network.append(cnn.DenseLayer, n=5)
+    np.savez(tmp_path / "row.npz", np.ones((1, 5), np.float32))
+    with pytest.raises(ValueError, match=r"the file has \[\(1, 5\)\]"):
+        cnn.load_weights(network, tmp_path / "row.npz")
 
 
 def bad_inputs():
     x, t = np.zeros((5, 1, 28, 28), np.float32), np.arange(5)
     nan = x.copy()
     nan[4, 0, 27, 27] = np.nan
-    yield x.tolist(), t, TypeError, "a list"
-    yield np.uint8(x), t, TypeError, "uint8"
-    yield x[:, 0], t, ValueError, r"\(5, 28, 28\)"
-    yield x[:, :, :27], t, ValueError, r"not \(N, 1, 28, 28\)"
-    yield x[:0], t[:0], ValueError, "from 1 on"
-    yield nan, t, ValueError, "NaN"
-    yield x + 2, t, ValueError, "go from 2 to 2, not 0 to 1"
-    yield x - 1, t, ValueError, "go from -1 to -1"
-    yield x, t[:4], ValueError, "not 5 integers"
-    yield x, t.astype(float), ValueError, "float64"
-    yield x, t - 1, ValueError, "label 0 is -1"
-    yield x, t + 6, ValueError, "label 4 is 10"
+    yield np.uint8(x), t, "floats from 0 to 1"
+    yield nan, t, "floats from 0 to 1"
+    yield x + 2, t, "floats from 0 to 1"
+    yield x - 1, t, "floats from 0 to 1"
+    yield x, t[:4], "4 labels for 5 images"
+    yield x, t - 1, "labels must be from 0 to 9"
+    yield x, t + 6, "labels must be from 0 to 9"
 
 
-@pytest.mark.parametrize("images, labels, error, words", list(bad_inputs()))
-def test_bad_data_are_refused(xp, images, labels, error, words):
+@pytest.mark.parametrize("images, labels, words", list(bad_inputs()))
+def test_bad_data_are_refused(xp, images, labels, words):
     good = np.zeros((5, 1, 28, 28), np.float32), np.arange(5)
-    if np.shape(images)[1:] == (1, 28, 28):
-        with pytest.raises(error, match=words):
-            cnn.LayerManager((images, labels), good, xp=xp)
-    with pytest.raises(error, match=words):
-        cnn.LayerManager(good, (images, labels), xp=xp)
+    for train, test in (((images, labels), good), (good, (images, labels))):
+        with pytest.raises(ValueError, match=words):
+            cnn.LayerManager(train, test, xp=xp)
 
 
 def test_a_batch_larger_than_the_set_is_refused(xp):
     data = np.zeros((5, 1, 28, 28), np.float32), np.arange(5)
     manager = cnn.build_cnn(cnn.LayerManager(data, data, xp=xp))
-    for n_batch in (6, 0, -1):
-        with pytest.raises(ValueError, match="not 1 to 5"):
-            manager.training(1, n_batch=n_batch)
+    with pytest.raises(ValueError, match="a batch of 6 does not fit into 5 images"):
+        cnn.training(manager, 1, n_batch=6)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")  # NumPy says so
-def test_nan_stops_training_and_what_was_learnt_goes_on(xp):
-    """After the repair the network learns as if the bad step had not been: Adam too is kept."""
+def test_nan_stops_training(xp):
     train, test = cnn.mnist_images(24, 8)
     manager = cnn.build_cnn(cnn.LayerManager(train, test, xp=xp))
-    manager.training(1)
-    state = [
-        (one.wb.copy(), one.opt.m.copy(), one.opt.v.copy(), one.opt.t) for one in manager.learning
-    ]
+    cnn.training(manager, 1)
+    assert manager.steps == 3 and len(manager.errors) == len(manager.accuracies) == 1
     manager.x_train = manager.x_train.copy()
-    manager.x_train[7, 0, 9, 9] = np.inf
-    with pytest.raises(FloatingPointError, match="in steps 4 to 6.*after step 3"):
-        manager.training(1)
-    for one, (wb, m, v, t) in zip(manager.learning, state, strict=True):
-        for now, was in ((one.wb, wb), (one.opt.m, m), (one.opt.v, v)):
-            assert bool((now == was).all())
-        assert one.opt.t == t == 3
-    assert len(manager.errors) == 1 and manager.steps == 3
-    manager.x_train[7, 0, 9, 9] = 0
-    manager.training(1)
-    assert manager.steps == 6 and np.isfinite(manager.errors[-1][1])
+    manager.x_train[7, 0, 9, 9] = np.nan
+    with pytest.raises(FloatingPointError, match="error nan, step 6"):
+        cnn.training(manager, 1)
+    assert len(manager.errors) == 1
 
 
-def test_weights_that_are_nan_are_refused(tmp_path):
-    network = cnn.build_cnn(cnn.Network((1, 28, 28)))
-    network.layers[3].wb[5, 5] = np.nan
-    cnn.save_weights(network, tmp_path / "weights")  # no suffix: the name is kept
-    with pytest.raises(ValueError, match="weights has weights that are NaN"):
-        cnn.load_weights(cnn.build_cnn(cnn.Network((1, 28, 28))), tmp_path / "weights")
+def test_a_network_takes_the_optimiser_that_it_is_told(xp):
+    network = cnn.build_cnn(cnn.Network((1, 28, 28), xp=xp, opt=lambda wb: cnn.Adam(wb, 0.25)))
+    assert [one.opt.rate for one in network.learning] == [0.25] * 3
+    assert [one.is_first for one in network.layers] == [True] + [False] * 6
 
 
-def test_training_images_without_a_channel_are_the_ones_blamed():
-    x, t = np.zeros((5, 28, 28), np.float32), np.arange(5)
-    with pytest.raises(ValueError, match=r"images are \(5, 28, 28\), not \(N, C, H, W\)"):
-        cnn.LayerManager((x, t), (x[:, None], t))
+def test_what_training_keeps_is_what_was_measured():
+    """With one batch an epoch the first error is that of the first weights, in any order."""
+    train, test = cnn.mnist_images(16, 30)
+    manager = cnn.build_cnn(cnn.LayerManager(train, test, dtype=np.float64))
+    before = cnn.build_cnn(cnn.Network((1, 28, 28), dtype=np.float64))
+    p = before.forward(np.float64(train[0]))
+    expected = -np.log(p[np.arange(16), train[1]]).mean()
+    cnn.training(manager, 2, n_batch=16)
+    assert manager.errors[0] == (1, pytest.approx(expected, rel=1e-12))
+    assert [step for step, _ in manager.errors] == [1, 2]
+    read = manager.forward(np.float64(test[0])).argmax(axis=1)
+    assert manager.accuracies[-1][1] == (read == test[1]).mean()

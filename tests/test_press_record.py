@@ -80,6 +80,8 @@ def test_a_recording_is_canonical_and_fresh(recorded):
     assert receipt.sanitizer.verdict == "0 errors" and receipt.duration_seconds > 0
     after = QUIET | {"median": 25.0, "high": 25.5}
     assert receipt.host_us == {"before": QUIET, "after": after} and receipt.disturbed is True
+    said = notebook.code_cells(book)[-1].outputs[-1].text.splitlines()
+    assert said[-1] == "Host    disturbed: 8.0 µs for one operation before, 25.0 µs after"
     assert receipt.modules == {} and receipt.libraries == {}  # beside CuPy and NumPy
     assert receipt.host.cores >= 1 and receipt.host.cpu and receipt.host.blas
     assert receipt.switches["in the code"] == []

@@ -1,7 +1,7 @@
 """Write chapters' cells tagged `export` to helpers/chapters/, for chapters that build on them.
 
-Only what a chapter, a program or another such module imports is written; `load` makes any of them,
-for tests.
+A chapter has a module of its own, or goes on where another one's module ends (GOES_ON). Only what a
+chapter, a program or another such module imports is written; `load` makes any of them, for tests.
 
 python -m helpers.press.export            write helpers/chapters/*.py
 python -m helpers.press.export --check    say which differ from the notebooks; status 1 if any
@@ -19,8 +19,9 @@ from helpers.press import notebook, used
 FOLDER = notebook.BOOK / "helpers" / "chapters"
 PROGRAMS = notebook.BOOK / "helpers" / "programs"
 COMMAND = "`python -m helpers.press.export`"
+GOES_ON = {"52_training": "50_cnn_mnist"}  # whose module a chapter's cells are written to
 HEADER = '''\
-"""Generated from notebooks/{name} by {command}: do not edit."""
+"""Generated from {names} by {command}: do not edit."""
 # ruff: noqa
 # fmt: off
 
@@ -32,16 +33,25 @@ def modules(notebooks=()):
 
     The file of 50_cnn_mnist.ipynb is cnn_mnist.py. SyntaxError when a cell is not plain Python.
     """
-    found = {}
+    cells, names = {}, {}
     for path in notebook.paths(notebooks):
-        cells = notebook.code_cells(notebook.read(path))
-        sources = [cell.source.strip("\n") for cell in cells if "export" in notebook.tags(cell)]
+        found = notebook.code_cells(notebook.read(path))
+        sources = [cell.source.strip("\n") for cell in found if "export" in notebook.tags(cell)]
         if sources:
-            text = HEADER.format(name=path.name, command=COMMAND)
-            text += "\n\n\n".join(sources) + "\n"
-            ast.parse(text, path.name)
-            found[path.stem.partition("_")[2] + ".py"] = text
-    return found
+            file = _file(path)
+            cells.setdefault(file, []).extend(sources)
+            names.setdefault(file, []).append(f"notebooks/{path.name}")
+    texts = {}
+    for file, sources in cells.items():
+        texts[file] = HEADER.format(names=" and ".join(names[file]), command=COMMAND)
+        texts[file] += "\n\n\n".join(sources) + "\n"
+        ast.parse(texts[file], file)
+    return texts
+
+
+def _file(path):
+    """Return the name of the module that the cells of the notebook at `path` are written to."""
+    return GOES_ON.get(path.stem, path.stem).partition("_")[2] + ".py"
 
 
 @functools.cache
@@ -50,7 +60,9 @@ def load(name):
 
     ValueError when no chapter has that name, or it has no cells to export.
     """
-    source = modules(notebook.NOTEBOOKS.glob(f"*_{name}.ipynb")).get(f"{name}.py")
+    file = f"{name}.py"
+    own = [path for path in notebook.paths() if _file(path) == file]
+    source = modules(own).get(file) if own else None
     if source is None:
         raise ValueError(f"no chapter {name} has cells tagged `export`")
     module = types.ModuleType(f"exported_{name}")

@@ -22,6 +22,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
+
 from helpers import device, report
 from helpers.press import execute, host, labels, notebook, results, surroundings, used
 
@@ -87,6 +89,8 @@ def record(path, *, all_asserts=False, memcheck=True):
         verdict = sanitize(path) if memcheck else _verdict("not run")
     except RuntimeError as error:
         raise RuntimeError(f"{error}\nwhat came out: {execute.keep(book, path)}") from error
+    if run["disturbed"]:
+        _tell_disturbed(book, run["host_us"])
     notebook.canonical(book)
     around = run["surroundings"]
     book.metadata.receipt = report.facts() | {
@@ -106,6 +110,14 @@ def record(path, *, all_asserts=False, memcheck=True):
     if (found := state(notebook.read(path))) != "fresh":
         raise RuntimeError(f"what was written does not read back the same: {found}")
     return book.metadata.receipt
+
+
+def _tell_disturbed(book, host_us):
+    """Add a line to what the last cell of `book`, helpers.receipt(), has printed."""
+    before, after = (host_us[when]["median"] for when in ("before", "after"))
+    said = f"Host    disturbed: {before:.1f} µs for one operation before, {after:.1f} µs after\n"
+    last = notebook.code_cells(book)[-1]
+    last.outputs.append(nbformat.v4.new_output("stream", name="stdout", text=said))
 
 
 def check_memory(path):
