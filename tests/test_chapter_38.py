@@ -163,6 +163,15 @@ def test_right_answers_pass(chapter, number, changes):
     assert "correct" in judged(chapter, number, *changes)
 
 
+def test_a_right_answer_passes_after_one_that_failed_early(chapter):
+    drops_the_rest = """def split_k(A, B, pieces):
+    k = A.shape[1] // pieces
+    return sum(vector(A[:, i * k : i * k + k], B[i * k : i * k + k]) for i in range(pieces))
+"""
+    assert "wrong in case 1" in judged(chapter, 6, answer=drops_the_rest)
+    assert "correct" in judged(chapter, 6)
+
+
 def test_every_wrong_product_stops_the_ladder(chapter):
     Ladder, product = chapter.names["Ladder"], chapter.names["square"]
     ladder = Ladder(64)
