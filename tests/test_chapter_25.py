@@ -107,6 +107,15 @@ def test_a_level_by_weights(chapter):
     assert "correct" in chapter.judged("exercise-2", answer)
 
 
+def test_a_level_by_nan(chapter):
+    answer = """def level(x):
+    for _ in range(5):
+        x = cp.where(x <= cp.nanmean(x) + 3 * cp.nanstd(x), x, cp.nan)
+    return cp.nanmean(x)
+"""
+    assert "correct" in chapter.judged("exercise-2", answer)
+
+
 CLEAN = """def clean_stack(images):
     background = gpu_ndimage.gaussian_filter(images, {width})
     return gpu_ndimage.median_filter(images - background, {size})
@@ -272,6 +281,17 @@ def test_centres_by_a_mask_for_each_cell(chapter):
     rows = cp.arange(labels.shape[0])[:, None]
     mine = (labels == cp.arange(1, n + 1)[:, None, None]) * light
     return (mine * rows).sum((1, 2)) / mine.sum((1, 2))
+"""
+    assert "correct" in chapter.judged("exercise-5", answer)
+
+
+def test_centres_by_add_at(chapter):
+    answer = """def centre_rows(labels, light, n):
+    rows = cp.arange(labels.shape[0], dtype=np.float64)[:, None]
+    weight, moment = cp.zeros(n + 1), cp.zeros(n + 1)
+    cp.add.at(weight, labels, light)
+    cp.add.at(moment, labels, light * rows)
+    return moment[1:] / weight[1:]
 """
     assert "correct" in chapter.judged("exercise-5", answer)
 

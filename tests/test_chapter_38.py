@@ -154,6 +154,7 @@ def test_lazy_answers_are_refused(chapter, name):
         (1, [("A[row * K + k] * B[k * N + col]", "1.0f * A[k + row * K] * B[col + N * k]")]),
         (2, [("Bs[16][17]", "Bs[16][16]")]),
         (2, [("sum += As[y][k] * Bs[x][k]", "sum = fma(As[y][k], Bs[x][k], sum)")]),
+        (2, [("Bs[y][x]", "Bs[x][y]"), ("Bs[x][k]", "Bs[k][x]")]),
         (3, [("return pad", "return float(pad)")]),
         (3, [("return pad", "return cp.int64(pad)")]),
         (5, [("return min", "return cp.array(min"), ("pair[1])", "pair[1]))")]),
@@ -161,6 +162,15 @@ def test_lazy_answers_are_refused(chapter, name):
 )
 def test_right_answers_pass(chapter, number, changes):
     assert "correct" in judged(chapter, number, *changes)
+
+
+def test_a_right_answer_passes_after_one_that_failed_early(chapter):
+    drops_the_rest = """def split_k(A, B, pieces):
+    k = A.shape[1] // pieces
+    return sum(vector(A[:, i * k : i * k + k], B[i * k : i * k + k]) for i in range(pieces))
+"""
+    assert "wrong in case 1" in judged(chapter, 6, answer=drops_the_rest)
+    assert "correct" in judged(chapter, 6)
 
 
 def test_every_wrong_product_stops_the_ladder(chapter):

@@ -1,5 +1,7 @@
 """The exercise checks: right answers pass, and each kind of wrong answer is caught and named."""
 
+import itertools
+
 import helpers  # first: it decides who answers to `import cupy`
 
 # isort: split
@@ -567,6 +569,24 @@ def test_a_loop_without_an_end_ends(capsys, monkeypatch):
 
     assert not helpers.check("0.0", endless, lambda x: x, "n", contiguous=True)
     assert "does a loop never end?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("first_fails", [1, 2, 4])
+def test_cases_by_turns_stay_in_step_after_an_answer_that_fails(capsys, first_fails):
+    sizes, tried = itertools.cycle([3, 5, 7, 9]), []
+
+    def by_turns(rng):
+        return (rng.standard_normal(next(sizes)),)
+
+    def answer(x):
+        tried.append(x.size)
+        return x + (len(set(tried)) >= first_fails)
+
+    fails(answer, lambda x: x, by_turns, capsys, says=[f"case {first_fails} of 4"])
+    tried.clear()
+    first_fails = 5
+    passes(answer, lambda x: x, by_turns, capsys)
+    assert list(dict.fromkeys(tried)) == [3, 5, 7, 9]
 
 
 def test_a_judge_tells_every_error_in_a_line():

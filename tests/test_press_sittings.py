@@ -178,6 +178,12 @@ def test_minutes_in_words(minutes, said):
     assert sittings.words(minutes) == said
 
 
+def test_an_argument_is_no_name_that_a_folded_cell_defines():
+    folded = code("# @title Plot\nwork = 1", "hide-input")
+    book = chapter(*EXERCISE, *[code("x = 1")] * 3, folded, code("def run(work):\n    work()"))
+    assert not [p for p in bounds.problems(book, "99") if "which folded" in p]
+
+
 @pytest.mark.parametrize("path", notebook.paths(), ids=lambda path: path.stem)
 def test_chapters_keep_the_bounds_or_stand_on_the_list(path):
     problems = bounds.problems(notebook.read(path), path.stem[:2])

@@ -4,6 +4,7 @@
   so is what answers a question: all that is printed from there to the next text;
 - the outputs of exercises are called what they are, those of the stored run;
 - headline results are shown in words (headlines.json, from helpers.press.pages);
+- in tables a number keeps its unit beside it;
 - figures are numbered, with their text alternatives, as sentences, for captions; one without is
   an error.
 """
@@ -25,6 +26,7 @@ WORDS = Path(__file__).parents[1] / "generated" / "headlines.json"
 HEADLINE = re.compile(r"^(?:.*: )?([a-z][a-z0-9]*\.[a-z]\w+) = \S+ .*$", re.S)
 QUESTION = re.compile(r"\bPredict\b|\b[Bb]efore you (?:look|run)\b|\bGuess, then run\b")
 DICTIONARY = re.compile(r"\{'[^{}]*\}")
+QUANTITY = re.compile(r"(<td[^>]*>\s*[\d.,]+) (\S{1,7}\s*</td>)")  # a number and its unit
 LONG = 8  # lines of code about a table, from which it is folded
 FIRST_RUN = (
     "What is stored here is a run in which nobody had written the exercise yet. "
@@ -124,6 +126,14 @@ def say_headlines(app, doctree):
             block.replace_self(nodes.paragraph("", "", text, classes=["headline-result"]))
 
 
+def keep_units(app, doctree):
+    """Let no line of a table break between a number and its unit."""
+    for node in list(doctree.findall(nodes.raw)):
+        kept = QUANTITY.sub("\\1\N{NO-BREAK SPACE}\\2", node.astext())
+        if kept != node.astext():
+            node.children = [nodes.Text(kept)]
+
+
 def alternatives(source):
     """Return {SHA-256 of a stored figure: its text alternative} of the notebook at `source`.
 
@@ -179,5 +189,6 @@ def number_figures(app, doctree):
 def setup(app):
     app.connect("doctree-read", fold_cells)
     app.connect("doctree-read", say_headlines)
+    app.connect("doctree-read", keep_units)
     app.connect("doctree-read", name_stored_runs)
     app.connect("doctree-read", number_figures)

@@ -119,11 +119,10 @@ def _defined(source):
 
 
 def _called(source):
-    return {
-        node.func.id
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
+    """Return the names that a cell calls, less those of its functions' arguments."""
+    tree = list(ast.walk(ast.parse(source)))
+    calls = {n.func.id for n in tree if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return calls - {n.arg for n in tree if isinstance(n, ast.arg)}
 
 
 def _exercise_problems(book):

@@ -213,3 +213,22 @@ def test_a_fade_shows_where_what_is_printed_is_cut(reader):
     phone.wait_for_function(
         "e => !e.parentElement.classList.contains('cut')", arg=long.element_handle()
     )
+
+
+@pytest.mark.parametrize(
+    "cell, kept",
+    [
+        ("<td>472.2 ms</td>", "<td>472.2\N{NO-BREAK SPACE}ms</td>"),
+        (
+            '<td style="text-align: right;"> 9.331 GB/s </td>',
+            '<td style="text-align: right;"> 9.331\N{NO-BREAK SPACE}GB/s </td>',
+        ),
+        ("<td>3 steps of it</td>", None),
+        ("<td>one core</td>", None),
+        ("<td>1.05 (1.05 to 1.06)</td>", None),
+    ],
+)
+def test_in_a_table_a_number_keeps_its_unit(cell, kept):
+    holder = nodes.container("", nodes.raw("", cell, format="html"))
+    page_cells.keep_units(None, holder)
+    assert holder.astext() == (kept or cell)
