@@ -74,6 +74,7 @@ WRONG = {
     "a loop": (3, SHARE + "cp.stack([m[k] * g[k] / m[k].sum() for k in range(len(g))])"),
     "two of three": (4, "accused = {('centred', 'C', 'asks'), ('gradient', 'D', 'type')}"),
     "an innocent": (4, "accused = {('gradient', 'E', 'type'), ('clipped', 'F', 'waits')}"),
+    "letters only": (4, "accused = ['DBF']"),
     "the wrong kind": (4, "accused = {('clipped', 'F', 'type')}"),
     "everything": (
         4,

@@ -51,6 +51,8 @@ WRONG = [
     (3, [(" - X.mean(axis=0)", "")], "expected"),
     (3, [("axis=0", "axis=1, keepdims=True")], "expected"),
     (3, [("(C**2).sum()", "(cp.diag(C) ** 2).sum()")], "expected"),
+    (1, [("y.shape[1] // 2", "x.shape[1] // 2")], "broadcast"),
+    (3, [("C = X.T @ X", "C = X @ X.T * 0 + cp.diag((X**2).sum(axis=1))")], "expected"),
     (4, [('!= "hidden"', '!= "inner"')], "expected"),
     (4, [('    if frozen != "output":\n', "    if True:\n")], "expected"),
     (4, [("first.copy(), layers.copy(), last.copy()", "first, layers, last")], "changed argument"),

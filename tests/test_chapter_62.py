@@ -41,6 +41,8 @@ WRONG = [
     (1, [("d > 0", "d < 0")], "expected"),
     (1, [("half, step = x.shape[1] // 2", "half, step = g.shape[1] // 2")], "expected"),
     (1, [("(d < 0)[:, None]", "(g < 0)")], "expected"),
+    (1, [("g * (d > 0)[:, None]", "g.clip(0)")], "expected"),
+    (2, [("answers.max(axis=1)", "answers[:, 0]")], "expected"),
     (2, [("< 0.01", "<= 0.5")], "expected"),
     (2, [("max(axis=1)", "min(axis=1)")], "expected"),
     (2, [("max(axis=1)", "mean(axis=1)")], "expected"),
