@@ -55,6 +55,16 @@ WRONG = [
     (3, [("hand_over<4>(p), hand_over<2>(p)", "hand_over<2>(p), hand_over<4>(p)")]),
     (3, [("sum, 16", "sum, 8")]),
     (3, [("return sum + __shfl_xor_sync(ALL, sum, 16)", "return sum")]),
+    (3, [("hand_over<4>(p)", "__shared__ float s[8]; hand_over<4>(p)")]),
+    (
+        3,
+        [
+            (
+                "return sum +",
+                "for (int k = 0; k < 9; k++) __shfl_down_sync(ALL, sum, 0); return sum +",
+            )
+        ],
+    ),
     (3, [("return sum + __shfl_xor_sync(ALL, sum, 16)", "return p[0]")]),
     (4, [("cp.arange(1, len(rates) + 1) / n", "cp.arange(1, len(rates) + 1) / (n - 1)")]),
     (4, [("rates.copy()", "rates")]),
