@@ -178,7 +178,8 @@ def same_way(one, other):
 
     They did when the unit and the partner (what `against` says before a semicolon, but for its
     numbers) are the same, and neither is older than the `same_since` in book/chapters.toml of
-    either's chapter (a chapter that was split has another number now). Otherwise neither is a repeat of the other.
+    either's chapter (a chapter that was split has another number now). Otherwise neither is a
+    repeat of the other.
     """
     plan = labels.plan()["chapters"]
     since = max(plan.get(x["notebook"][:2], {}).get("same_since", "") for x in (one, other))
