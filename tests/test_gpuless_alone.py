@@ -87,6 +87,29 @@ def test_the_examples_workflow_runs_its_tests_on_both(alone, example):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_what_is_installed_carries_the_licence(alone, tmp_path):
+    ours = (STANDIN / "LICENSE").read_text("utf-8")
+    assert ours == (STANDIN.parent / "LICENSE").read_text("utf-8")
+    code = (
+        "from importlib.metadata import files; "
+        "print(*(f.read_text() for f in files('gpuless') if f.name == 'LICENSE'), end='')"
+    )
+    assert run(alone, alone, "-c", code, cwd=tmp_path).stdout == ours
+
+
+def test_the_manual_shows_the_message_that_its_test_gives(alone, tmp_path):
+    said = (STANDIN.parent / "book/gpuless.md").read_text("utf-8")
+    test = re.search(r"```python\n# test_axpy.py\n(.*?)```", said, re.DOTALL)[1]
+    quoted = re.search(r"^kernel 'axpy'.*$", said, re.M)[0]
+    file = tmp_path / "test_axpy.py"
+    command = re.search(r"`pytest (--gpuless=strict test_axpy.py)` fails", said)[1].split()
+    for text, end in ((test, 1), (test.replace("    y[i] +=", "    if (i < n) y[i] +="), 0)):
+        file.write_text(text)
+        done = run(alone, alone, "-m", "pytest", *command, cwd=tmp_path)
+        assert done.returncode == end, done.stdout
+        assert (quoted in done.stdout) == bool(end)
+
+
 def test_the_example_is_small():
     files = [EXAMPLE / name for name in ("axpy.py", "test_axpy.py", "pyproject.toml")]
     lines = [line for f in files for line in f.read_text("utf-8").splitlines() if line.strip()]

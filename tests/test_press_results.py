@@ -34,7 +34,7 @@ LINE = {
 
 FILES = sorted(path for path in results.FOLDER.rglob("*") if path.is_file())
 # Apart, but their lines do not speak of the host; how-numbers-are-made.md says what is known.
-NAMED = ["ed.vs_sequential_python", "autograd.overhead_us_per_op"]
+NAMED = []
 AGAIN = [path for path in FILES if path.parent.name == results.AGAIN]
 
 

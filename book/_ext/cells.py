@@ -2,7 +2,8 @@
 
 - a solution is folded with what it prints, the setup cell and long code of tables are folded, and
   so is what answers a question: all that is printed from there to the next text;
-- the outputs of exercises are called what they are, those of the stored run;
+- the outputs of exercises are called what they are, those of the stored run, and their lines wrap:
+  the end of a line says what is wrong;
 - headline results are shown in words (headlines.json, from helpers.press.pages);
 - in tables a number keeps its unit beside it;
 - figures are numbered, with their text alternatives, as sentences, for captions; one without is
@@ -105,6 +106,8 @@ def name_stored_runs(app, doctree):
     first = True
     for cell in code_cells(doctree):
         output = part(cell, "output")
+        if output and re.search(r"^Exercise \S+: ", output.astext(), re.M):
+            output["classes"].append("message")
         if output and re.search(r"^Exercise \S+: (?:not done yet|wrong)", output.astext(), re.M):
             said = FIRST_RUN if first else "The stored run, with nothing written yet:"
             output.insert(0, nodes.paragraph("", said, classes=["stored-run"]))

@@ -50,7 +50,10 @@ def links(app, pagename, templatename, context, doctree):
         link = f'<a class="other" href="{way(address, branch, first)}">{text}</a>'
         body = body.replace(place, link if address and first else "")
     clone = f"git clone {address}" if address else "git clone ADDRESS-OF-THE-REPOSITORY"
-    context["body"] = body.replace("git clone THE-ADDRESS", clone)
+    body = body.replace("git clone THE-ADDRESS", clone)
+    if address:
+        body = body.replace("https://github.com/OWNER/NAME", address)
+    context["body"] = body
 
 
 def first_kernel(app, pagename):

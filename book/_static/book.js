@@ -145,9 +145,10 @@ window.addEventListener("load", () => {
   document.querySelectorAll(".bd-article .highlight > pre").forEach((pre) => seen.observe(pre));
 });
 
-// The page of results: every column sorts, numbers as numbers; rows know their columns' names.
+// The pages of results and receipts: every column sorts, numbers as numbers; rows know their columns' names,
+// and are cards on a phone.
 window.addEventListener("DOMContentLoaded", () => {
-  if (!location.pathname.endsWith("/generated/measured.html")) return;
+  if (!/\/generated\/(measured|status)\.html$/.test(location.pathname)) return;
   document.querySelectorAll(".bd-article table").forEach((table) => {
     table.classList.add("results");
     const heads = [...table.querySelectorAll("thead th")];

@@ -177,10 +177,12 @@ def same_way(one, other):
     """Say whether two lines of one name, each from a results file, measured it in the same way.
 
     They did when the unit and the partner (what `against` says before a semicolon, but for its
-    numbers) are the same, and neither is older than the chapter's `same_since` in
-    book/chapters.toml. Otherwise neither is a repeat of the other.
+    numbers) are the same, and neither is older than the `same_since` in book/chapters.toml of
+    either's chapter (a chapter that was split has another number now). Otherwise neither is a
+    repeat of the other.
     """
-    since = labels.plan()["chapters"].get(other["notebook"][:2], {}).get("same_since", "")
+    plan = labels.plan()["chapters"]
+    since = max(plan.get(x["notebook"][:2], {}).get("same_since", "") for x in (one, other))
     words = [(line["against"] or "").partition(";")[0] for line in (one, other)]
     words = [re.sub(r"-?\d[\d.,]*", "#", text) for text in words]
     same = one["unit"] == other["unit"] and words[0] == words[1]

@@ -8,9 +8,21 @@ In pyproject.toml, so that nobody need remember the option::
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 
 MODES = ("strict", "lenient", "off")
+
+
+def mode(said: str) -> str:
+    """Return what `--gpuless` was given, where it is a mode; else say how to write it."""
+    if said not in MODES:
+        raise argparse.ArgumentTypeError(
+            f"{said!r} is none of its modes ({', '.join(MODES)}). Before a file or a folder "
+            "write --gpuless=strict, or put --gpuless last"
+        )
+    return said
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,7 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gpuless",
         nargs="?",
         const="strict",
-        choices=MODES,
+        type=mode,
+        metavar="MODE",
         help="serve `cupy` by the CPU stand-in where there is no CuPy or no GPU: strict (the "
         "default), lenient (take what CuPy takes) or off",
     )

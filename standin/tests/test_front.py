@@ -51,6 +51,16 @@ GPU = "import gpuless\ngpuless.gpu_count = lambda: 1\n"
 MACHINE = "import platform\nplatform.machine = lambda: {!r}\n"
 
 
+def test_a_file_after_the_option_is_not_taken_for_its_mode(tmp_path):
+    (tmp_path / "test_it.py").write_text("import cupy\ndef test(): assert cupy.is_standin\n")
+    run_pytest = ("-m", "pytest", "-q")
+    done = run(*run_pytest, "--gpuless", "test_it.py", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "Before a file or a folder write --gpuless=strict" in done.stderr
+    for right in (["--gpuless=strict", "test_it.py"], ["test_it.py", "--gpuless"]):
+        assert run(*run_pytest, *right, cwd=tmp_path).returncode == 0
+
+
 def test_a_script_gets_its_arguments_and_gives_its_status(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     done = run("-m", "gpuless", "script.py", "--lenient", "2", cwd=tmp_path)

@@ -42,6 +42,7 @@ def test_the_output_of_an_exercise_is_called_the_stored_runs(site, chapter):
     stub = r"Exercise \S+: (?:not done yet|wrong)"
     exercises = [o for o in outputs if re.search(stub, o.get_text())]
     assert len(exercises) >= 3
+    assert all("message" in o["class"] for o in exercises)  # whose long lines wrap
     said = [o.select_one("p.stored-run").get_text() for o in exercises]
     assert "is stored" in said[0] and all("stored run" in text for text in said[1:])
 

@@ -135,6 +135,12 @@ def test_setup_says_how_to_get_the_book(published, site):
     assert f"git clone {address} book" in html.get_text()
 
 
+def test_the_manual_of_the_stand_in_says_whence_to_install_it(published, site):
+    text = soup(site / "book/gpuless.html").find("article").get_text()
+    address = FORK if site == published else "https://github.com/OWNER/NAME"
+    assert text.count(f"git+{address}#subdirectory=standin") == 2  # by hand, and in a workflow
+
+
 def test_each_finding_on_a_source_begins_with_the_source_and_a_verdict(site):
     html = soup(site / "book/generated/sources.html")
     sections = html.select("article section section")
