@@ -12,7 +12,9 @@ from helpers import lstm_checks
 from helpers.chapters.autograd import Adam
 from helpers.chapters.cnn_mnist import relative_error
 from helpers.chapters.lstm_sine import SineLSTM, Walk, gradients, sine, window_at_once
+from helpers.press import evidence, lstm_on_chip_page
 from helpers.programs import lstm_on_chip
+from helpers.programs.lstm_on_chip.__main__ import compared
 from helpers.xray import can_xray
 
 cp = pytest.importorskip("cupy")
@@ -141,12 +143,30 @@ def test_a_loss_goes_down():
     model = SineLSTM(64, np.random.default_rng(0), cp)
     x, t = next(Walk(sine, 3, 64, np.random.default_rng(1), cp))
     s = lstm_on_chip.load(model, x, t, one_number=True)
-    take, found = lstm_on_chip.recorded(s), []
+    take, found = lstm_on_chip.recorded(lambda: lstm_on_chip.step(s), s.gemm), []
     for _ in range(4):
         take()
         s.gemm.stream.synchronize()
         found.append(float(s.error[0]))
     assert found == sorted(found, reverse=True)
+
+
+def test_what_is_measured_comes_to_the_page(monkeypatch):
+    """At a small size, and where there is no PyTorch but for a made-up time."""
+    stored = compared(64, 64, 3)
+    assert max(stored["gradient_errors"].values()) < 1e-4
+    assert list(stored["seconds"]) == list(stored["gradient_errors"])
+    assert all(np.min(times) > 0 for times in stored["seconds"].values())
+    stored["seconds"] = dict.fromkeys(stored["seconds"], [1, 2, 4])
+    stored["seconds"]["PyTorch, graph"] = [5, 5, 10]
+    stored["gradient_errors"]["PyTorch, graph"] = 1e-6
+    stored["receipt"] = {"on": {"gpu": "a GPU"}, "date": "a day"}
+    monkeypatch.setattr(evidence, "load", {"lstm_on_chip": stored}.get)
+    said = "\n".join(lstm_on_chip_page.times([]))
+    assert "a GPU" in said and "64 units, batch 64, 3 steps" in said
+    assert "2.000 s | 0.50 to 2.00 | 0.400 |" in said and "| 1.000 |" in said
+    monkeypatch.setattr(evidence, "load", {}.get)
+    assert lstm_on_chip_page.times([]) == ["It has not been measured yet."]
 
 
 SIZES = [(64, 65, "multiples of 64"), (96, 64, "multiples of 64"), (0, 64, "multiples of 64")]

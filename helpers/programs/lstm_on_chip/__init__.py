@@ -107,16 +107,16 @@ def step(s):
         flat_adam.update(s.g, s.count, s.p, s.m, s.v, s.rate)
 
 
-def recorded(s):
-    """Take a step, then return a function that takes one from a CUDA graph; step itself if not.
+def recorded(take, own_gemm):
+    """Call take(), then return what does it from a CUDA graph on the stream of `own_gemm`, a Gemm.
 
-    It cannot be recorded where cuBLAS is not to be had but by CuPy.
+    It is take itself where cuBLAS is not to be had but by CuPy, which refuses.
     """
-    step(s)
-    if not s.gemm.cublas:
-        return lambda: step(s)
-    graph = gemm.record(lambda: step(s), s.gemm.stream)
-    return lambda: graph.launch(s.gemm.stream)
+    take()
+    if not own_gemm.cublas:
+        return take
+    graph = gemm.record(take, own_gemm.stream)
+    return lambda: graph.launch(own_gemm.stream)
 
 
 def _launch(s, kernel, *arguments):
