@@ -3,7 +3,7 @@
 loops.cu has the two loops, around.cu what is needed around them; the products for all steps at once
 are cuBLAS's. It goes on from chapter 85, whose arrays it takes, but with the units first.
 
-python -m helpers.programs.lstm_on_chip    measure it beside PyTorch, and store the evidence
+python -m helpers.programs.lstm_on_chip    measure it beside PyTorch's, store the evidence
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ def why_not(n_units, n_batch):
 
 
 def source():
-    """Return the CUDA C of the two loops; `macros` are still to be given."""
+    """Return the CUDA C of the two loops, which is compiled with `macros`."""
     return tiles.TILES + (FOLDER / "loops.cu").read_text(encoding="utf-8")
 
 
@@ -83,11 +83,9 @@ def load(model, x, t, one_number=False, change=lambda text: text, **more):
     s.blocks = n_blocks(n, batch)
     s.swap = zeros(s.blocks, THREADS, 4)
     s.counts = cp.zeros((2, batch // 64 + s.blocks), np.uint32)
-    options = macros(n, batch, one_number, **more)
-    both = {"code": change(source()), "options": options, "enable_cooperative_groups": True}
-    loops = cp.RawModule(**both)
-    text = (FOLDER / "around.cu").read_text(encoding="utf-8")
-    around = cp.RawModule(code=text, options=options)
+    how = {"options": macros(n, batch, one_number, **more)}
+    loops = cp.RawModule(code=change(source()), enable_cooperative_groups=True, **how)
+    around = cp.RawModule(code=(FOLDER / "around.cu").read_text(encoding="utf-8"), **how)
     s.forward, s.backward = map(loops.get_function, ("forward", "backward"))
     for kernel in (s.forward, s.backward):
         kernel.max_dynamic_shared_size_bytes = shared_bytes(n)
@@ -116,7 +114,7 @@ def recorded(take, own_gemm):
     if not own_gemm.cublas:
         return take
     graph = gemm.record(take, own_gemm.stream)
-    return lambda: graph.launch(own_gemm.stream)
+    return lambda take=take: graph.launch(own_gemm.stream)  # and what take holds stays
 
 
 def _launch(s, kernel, *arguments):

@@ -37,7 +37,8 @@ def exact_gradients(n_units, x, t):
 
 def chapters_step(n_units, x, t):
     """Return chapter 85's general step, as `on_chip`: a product of cuBLAS for each step."""
-    own = lstm_kernels.gemm = gemm.Gemm(cp.cuda.Stream(non_blocking=True))
+    own = gemm.Gemm(cp.cuda.Stream(non_blocking=True))
+    lstm_kernels.gemm = own  # a global of the chapter, whose functions take it from there
     s = lstm_kernels.holder(model_of(n_units), x, t)
     cp.cuda.Device().synchronize()
     take = lstm_on_chip.recorded(lambda: lstm_kernels.run(s, lstm_kernels.GENERAL), own)
