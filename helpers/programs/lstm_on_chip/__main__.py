@@ -3,6 +3,8 @@
 python -m helpers.programs.lstm_on_chip    half a minute on a GPU with room for it, and PyTorch
 """
 
+import importlib.util
+
 import cupy as cp
 import numpy as np
 
@@ -103,7 +105,9 @@ def why_not():
     cp.ones((2, 2), cp.float32) @ cp.ones((2, 2), cp.float32)  # CuPy loads cuBLAS
     if not gemm.loaded_cublas():
         return "cuBLAS is not found, and without it there are no graphs to compare"
-    return lstm_on_chip.why_not(UNITS, BATCH) or torch_cnn.why_not()
+    if importlib.util.find_spec("torch") is None:  # found, not loaded: it brings another cuBLAS
+        return "PyTorch is not installed"
+    return lstm_on_chip.why_not(UNITS, BATCH)
 
 
 def main():
