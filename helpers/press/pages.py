@@ -2,9 +2,9 @@
 
 python -m helpers.press.pages FOLDER    write measured.md, sources.md, status.md, coverage.md,
                                         conformance.md, fuzz.md, xray.md, tools*.md, one_launch.md,
-                                        landing.md, routes.md, teaching.md, one for each message in
-                                        wrong/ and for each part in first/, a notebook in static/
-                                        and headlines.json there
+                                        lstm_on_chip.md, landing.md, routes.md, teaching.md, one for
+                                        each message in wrong/ and for each part in first/, a
+                                        notebook in static/ and headlines.json there
 """
 
 import json
@@ -21,6 +21,7 @@ from helpers.press import (
     front,
     host,
     labels,
+    lstm_on_chip_page,
     measured_page,
     notebook,
     one_launch_page,
@@ -287,6 +288,7 @@ PAGES = {
     "fuzz": fuzz,
     "projects": projects,
     "one_launch": one_launch_page.times,
+    "lstm_on_chip": lstm_on_chip_page.times,
     "xray": xray_page.examples,
     "tools": tools_page.tables,
     "tools_cannot": tools_page.cannot,
