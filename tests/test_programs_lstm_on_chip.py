@@ -12,7 +12,7 @@ from helpers import lstm_checks
 from helpers.chapters.autograd import Adam
 from helpers.chapters.cnn_mnist import relative_error
 from helpers.chapters.lstm_sine import SineLSTM, Walk, gradients, sine, window_at_once
-from helpers.press import evidence, lstm_on_chip_page
+from helpers.press import evidence, stays_page
 from helpers.programs import lstm_on_chip
 from helpers.programs.lstm_on_chip.__main__ import compared
 from helpers.xray import can_xray
@@ -162,11 +162,11 @@ def test_what_is_measured_comes_to_the_page(monkeypatch):
     stored["gradient_errors"]["PyTorch, graph"] = 1e-6
     stored["receipt"] = {"on": {"gpu": "a GPU"}, "date": "a day"}
     monkeypatch.setattr(evidence, "load", {"lstm_on_chip": stored}.get)
-    said = "\n".join(lstm_on_chip_page.times([]))
+    said = "\n".join(stays_page.lstm_on_chip([]))
     assert "a GPU" in said and "64 units, batch 64, 3 steps" in said
     assert "2.000 s | 0.50 to 2.00 | 0.400 |" in said and "| 1.000 |" in said
     monkeypatch.setattr(evidence, "load", {}.get)
-    assert lstm_on_chip_page.times([]) == ["It has not been measured yet."]
+    assert stays_page.lstm_on_chip([]) == ["It has not been measured yet."]
 
 
 SIZES = [(64, 65, "multiples of 64"), (96, 64, "multiples of 64"), (0, 64, "multiples of 64")]

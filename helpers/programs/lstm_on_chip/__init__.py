@@ -3,7 +3,7 @@
 loops.cu has the two loops, around.cu what is needed around them; the products for all steps at once
 are cuBLAS's. It goes on from chapter 85, whose arrays it takes, but with the units first.
 
-python -m helpers.programs.lstm_on_chip    measure it beside PyTorch's, store the evidence
+python -m helpers.programs.lstm_on_chip    measure it beside PyTorch
 """
 
 from pathlib import Path

@@ -1,26 +1,23 @@
-"""Measure an LSTM's step with weights on the chip beside PyTorch's; store "lstm_on_chip".
+"""Measure an LSTM's step with weights on the chip beside PyTorch's; print it as JSON.
 
 python -m helpers.programs.lstm_on_chip    half a minute on a GPU with room for it, and PyTorch
 """
 
 import importlib.util
+import json
 
 import cupy as cp
 import numpy as np
 
 import helpers
-from helpers import gemm, report, torch_lstm
+from helpers import gemm, torch_lstm
 from helpers.chapters import lstm_kernels
 from helpers.chapters.cnn_mnist import relative_error
 from helpers.chapters.lstm_sine import SineLSTM, Walk, gradients, sine, window_at_once
-from helpers.press import evidence
 from helpers.programs import lstm_on_chip, torch_cnn
 
 UNITS, BATCH, STEPS = 512, 256, 100
 ROUNDS = 15
-ABOUT = ["helpers/programs/lstm_on_chip/*", "helpers/chapters/lstm_kernels.py"]
-ABOUT += ["helpers/chapters/lstm_sine.py", "helpers/chapters/autograd.py"]
-ABOUT += [f"helpers/{name}.py" for name in "flat_adam gemm tiles torch_lstm".split()]
 
 
 def model_of(n_units):
@@ -110,13 +107,12 @@ def why_not():
     return lstm_on_chip.why_not(UNITS, BATCH)
 
 
-def main():
-    found = compared(UNITS, BATCH, STEPS) | {"torch": torch_cnn.versions()}
-    made = evidence.receipt("python -m helpers.programs.lstm_on_chip", report.facts(), ABOUT)
-    print(found, evidence.store("lstm_on_chip", found, made), sep="\n")
+def measured():
+    """Return what the page shows of it: see compared()."""
+    return compared(UNITS, BATCH, STEPS) | {"torch": torch_cnn.versions()}
 
 
 if __name__ == "__main__":
     if why := why_not():
         raise SystemExit(why)
-    main()
+    print(json.dumps(measured(), indent=1))

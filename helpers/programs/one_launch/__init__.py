@@ -3,7 +3,7 @@
 The blocks stay and hand each other what is needed; epoch.cu says how. It goes on from chapter 57:
 cnn_step.py has the arrays, and five pieces of the kernel are that chapter's own.
 
-python -m helpers.programs.one_launch    measure it beside chapter 57's peer, store the evidence
+python -m helpers.programs.one_launch    measure it beside PyTorch
 """
 
 import functools

@@ -1,21 +1,19 @@
-"""Measure an epoch in one launch beside PyTorch's best, and store the evidence "one_launch".
+"""Measure an epoch in one launch beside PyTorch's best, and print what was found as JSON.
 
 python -m helpers.programs.one_launch    a minute on a GPU with room for 70 blocks, and PyTorch
 """
+
+import json
 
 import cupy as cp
 import numpy as np
 
 import helpers
-from helpers import report
 from helpers.chapters.cnn_mnist import LayerManager, build_cnn, mnist_images
-from helpers.press import evidence
 from helpers.programs import cnn_step, one_launch, torch_cnn
 
 N_BATCH, N_EPOCHS, SEEDS = 8, 5, range(3)
 WAYS = "graph", "graph, optimiser compiled"  # of PyTorch's, the quickest in chapter 57
-ABOUT = ["helpers/programs/one_launch/*", "helpers/programs/cnn_step.py"]
-ABOUT += ["helpers/programs/torch_cnn.py", "helpers/chapters/training_kernels.py"]
 
 
 def trained(train, test, seed):
@@ -27,7 +25,8 @@ def trained(train, test, seed):
     return net, seconds
 
 
-def main():
+def measured():
+    """Return what the page shows of it: seconds, accuracies, versions."""
     train, test = mnist_images()
     nets, seconds = zip(*(trained(train, test, seed) for seed in SEEDS), strict=True)
     again, _ = trained(train, test, SEEDS[0])
@@ -39,7 +38,7 @@ def main():
         run = torch_cnn.Run(train, N_BATCH, compiled=torch_cnn.WAYS[way])
         run.epoch(100)
         peers[way] = [run.epoch() * run.n_steps for _ in range(N_EPOCHS)]
-    found = {
+    return {
         "steps": nets[0].steps,
         "threads": one_launch.n_threads(),
         "epoch_seconds": sorted(np.concatenate(seconds).tolist()),
@@ -48,13 +47,16 @@ def main():
         "torch_epoch_seconds": peers,
         "torch": torch_cnn.versions(),
     }
-    made = evidence.receipt("python -m helpers.programs.one_launch", report.facts(), ABOUT)
-    print(found, evidence.store("one_launch", found, made), sep="\n")
+
+
+def why_not():
+    """Say why it cannot be measured here; an empty text if it can."""
+    if not helpers.on_gpu:
+        return "times are a GPU's: there is none here"
+    return one_launch.why_not(N_BATCH) or torch_cnn.why_not(True)
 
 
 if __name__ == "__main__":
-    if why := one_launch.why_not(N_BATCH) or torch_cnn.why_not(True):
+    if why := why_not():
         raise SystemExit(why)
-    if not helpers.on_gpu:
-        raise SystemExit("times are a GPU's: there is none here")
-    main()
+    print(json.dumps(measured(), indent=1))
