@@ -96,3 +96,35 @@ def copy_rate(places):
         cp.cuda.runtime.memcpyPeerAsync(*route, places[1].stream.ptr)
 
     return n_bytes / timing(copy_over).median
+
+
+def in_graph(places, f):
+    """Return a Timing of f() in a CUDA graph over all places, from launches of a hundred of it.
+
+    f() puts work into the streams of the places. None where it cannot be recorded.
+    """
+    copies = device.pick(gpu=100, cpu=1)
+    first, *others = places
+    with first:
+        first.stream.begin_capture()
+        try:
+            start = first.stream.record()
+            for place in others:
+                place.stream.wait_event(start)
+            for _ in range(copies):
+                f()
+            for place in others:
+                with place:
+                    end = place.stream.record()
+                first.stream.wait_event(end)
+        except BaseException as error:
+            try:
+                first.stream.end_capture()
+            except cp.cuda.runtime.CUDARuntimeError:
+                pass  # the capture is over either way; the first error is the one to see
+            if isinstance(error, NotImplementedError):
+                return None
+            raise
+        graph = first.stream.end_capture()
+    t = timing(lambda: graph.launch(first.stream))
+    return Timing(t.samples / copies, t.device, t.clock)

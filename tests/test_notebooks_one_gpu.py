@@ -31,3 +31,12 @@ def test_chapter_90_on_one_device():
     )
     assert "one GPU for both" in said and "summed by MPI" in said
     assert "killed and resumed, the same bits: True" in said
+
+
+@pytest.mark.long
+def test_chapter_95_on_one_device():
+    book = run_on_one("95_allreduce")
+    said = "".join(
+        str(output.get("text", "")) for cell in notebook.code_cells(book) for output in cell.outputs
+    )
+    assert "sums by copies" in said and "right on all ranks, to the bit" in said

@@ -21,7 +21,7 @@ import sys
 from helpers.press import notebook
 
 COUNTED = re.compile(
-    r"helpers/(?:(?:timing|timeline|rounds|turns|many|crossover|products|prepared|tiles|xray/ceilings)\.py"
+    r"helpers/(?:(?:timing|timeline|rounds|turns|many|mail|crossover|products|prepared|tiles|xray/ceilings)\.py"
     r"|(?:chapters|programs)/(?!__init__).+\.py)"
 )
 NAMED = re.compile(r"\bhelpers(?:\.\w+)+")
