@@ -166,21 +166,39 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
         train_lstm.main(["--resume"])
 
 
+@pytest.mark.skipif(not helpers.on_gpu, reason="the stand-in's NCCL tells devices by numbers")
 def test_ranks_that_see_one_device_each(tmp_path):
     """As Slurm binds them: each process is shown one GPU, which has the number 0 there."""
     needs(2)
     seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1").split(",")
-    port, ports = helpers.launcher.free_port(), {}
-    file = tmp_path / "out.npz"
+    port, file = str(helpers.launcher.free_port()), tmp_path / "out.npz"
+    variables = {}
     for rank in (0, 1):
-        ports |= {f"rank {rank}": os.environ | {"RANK": str(rank), "LOCAL_RANK": str(rank)}}
-        ports[f"rank {rank}"] |= {"WORLD_SIZE": "2", "CUDA_VISIBLE_DEVICES": seen[rank]}
-        ports[f"rank {rank}"] |= {"CUPY_STANDIN_DEVICES": "1"}
-        ports[f"rank {rank}"] |= {"CUPYX_DISTRIBUTED_PORT": str(port)}
+        who = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+        who |= {"CUDA_VISIBLE_DEVICES": seen[rank], "CUPYX_DISTRIBUTED_PORT": port}
+        variables[f"rank {rank}"] = os.environ | who
     command = [sys.executable, "-m", NAME, *map(str, ARGUMENTS), "--save", str(file)]
     with none_left():
-        helpers.launcher.run_together(dict.fromkeys(ports, command), list(ports.values()), 60)
+        commands = dict.fromkeys(variables, command)
+        helpers.launcher.run_together(commands, list(variables.values()), 60)
     assert np.load(file)["by"] == "NCCL"
+
+
+@pytest.mark.parametrize("visible", ["1", None])
+def test_a_process_that_sees_one_device(visible, tmp_path, monkeypatch):
+    """Bound to one GPU it takes that one, whatever its number; else it is refused."""
+    if helpers.on_gpu:
+        needs(2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    variables = {"RANK": 0, "LOCAL_RANK": 7, "WORLD_SIZE": 1, "CUPY_STANDIN_DEVICES": 1}
+    if visible:
+        variables["CUDA_VISIBLE_DEVICES"] = visible
+    variables["CUPYX_DISTRIBUTED_PORT"] = helpers.launcher.free_port()
+    file = tmp_path / "out.npz"
+    with none_left():
+        code, said = start(*ARGUMENTS, "--save", file, **variables)
+    assert code == (0 if visible else 1) and file.exists() == bool(visible)
+    assert visible or "rank 0 needs device 7" in said
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,14 @@
 # ruff: noqa
 # fmt: off
 
-import inspect
-import os
-import tempfile
-
 import numpy as np
 import cupy as cp
 from cupy.cuda import nccl
 
-from helpers import many, many_checks, many_drawn
+from helpers import many
 from helpers.chapters.autograd import Adam, Variable
 from helpers.chapters.lstm_sine import SineLSTM, Walk, gradients, sine
 from helpers.chapters.lstm_sine import window_at_once
-from helpers.programs import train_lstm
 
 
 def split(n_batch, n_parts):

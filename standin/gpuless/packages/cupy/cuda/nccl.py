@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import sys
 import threading
 import weakref
@@ -171,9 +170,7 @@ class NcclCommunicator:
     def _join(self, size: int, name: bytes, rank: int) -> None:
         self._size, self._rank, self._device = size, rank, _state.getDevice()
         self._link = wire.link(name, rank)
-        # The names of those that a process sees tell two processes' devices 0 apart.
-        seen = dict(enumerate(os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")))
-        device = (seen.get(self._device) or str(self._device)).encode()
+        device = str(self._device).encode()
         try:
             _submit(_Work(self._link, Call("join", size), device))
         except NcclError:
