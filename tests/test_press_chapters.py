@@ -325,7 +325,7 @@ def test_the_status_page_names_a_disturbed_host(path, tmp_path):
 def test_pages_without_chapters(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "NOTEBOOKS", tmp_path / "none")
     written = [file.read_text() for file in pages.write(tmp_path)]
-    assert len(written) == 15 and all(written)
+    assert len(written) == 17 and all(written)
 
 
 @pytest.mark.long
