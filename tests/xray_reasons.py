@@ -18,5 +18,6 @@ POLLED = {
 RACING = {
     "35_indexing": "it x-rays a blur in place, to show the race",
     "36_work_together": "it x-rays a sum without barriers, to show the race, and leaves it to mend",
+    "39_matmul_limits": "its exercise 39.2 leaves a ring of tiles to mend",
     "47_oja_on_chip": "it x-rays a persistent kernel whose barrier of the grid is forgotten",
 }
