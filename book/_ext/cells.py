@@ -134,7 +134,8 @@ def keep_units(app, doctree):
     for node in list(doctree.findall(nodes.raw)):
         kept = QUANTITY.sub("\\1\N{NO-BREAK SPACE}\\2", node.astext())
         if kept != node.astext():
-            node.children = [nodes.Text(kept)]
+            node.clear()
+            node += nodes.Text(kept)
 
 
 def alternatives(source):
