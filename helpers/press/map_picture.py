@@ -4,6 +4,8 @@ from html import escape
 
 BOX, TALL = 112, 46  # of a chapter
 ACROSS, DOWN = 120, 74  # from one to the next
+LANE = 20  # where an arrow passes
+MOST = 4  # chapters in a layer, so that they are read on a phone
 EDGE = 6
 LONG = 15  # letters that fit
 SWEEPS = 12  # over the layers, so that fewer arrows cross
@@ -24,18 +26,14 @@ def reduced(needs):
 def layered(needs):
     """Return the layers, lists of chapters and of places where an arrow passes, and the arrows.
 
-    A place is (from, to, layer). An arrow is a list of what it goes through, from top to bottom.
+    A chapter stands in the first layer below all it needs that has room. A place is (from, to,
+    layer). An arrow is a list of what it goes through, from top to bottom.
     """
-    depth = {}
-
-    def deep(number):
-        if number not in depth:
-            depth[number] = 1 + max((deep(n) for n in needs[number]), default=-1)
-        return depth[number]
-
-    layers = [[] for _ in range(1 + max(map(deep, needs)))]
-    for number in needs:
-        layers[depth[number]].append(number)
+    depth, layers = {}, []
+    while len(depth) < len(needs):
+        ready = [n for n in needs if n not in depth and depth.keys() >= set(needs[n])]
+        layers.append(ready[:MOST])
+        depth |= dict.fromkeys(layers[-1], len(layers) - 1)
     arrows = []
     for number, wanted in needs.items():
         for start in wanted:
@@ -111,12 +109,14 @@ def draw(known):
     needs = reduced({number: entry[2] for number, entry in known.items()})
     layers, arrows = layered(needs)
     layers = ordered(layers, arrows)
-    wide = max(len(layer) for layer in layers)
+    room = [[ACROSS if x in known else LANE for x in layer] for layer in layers]
+    wide = max(map(sum, room))
     at = {}
-    for k, layer in enumerate(layers):
-        for i, x in enumerate(layer):
-            across = (wide - len(layer)) / 2 + i
-            at[x] = (EDGE + across * ACROSS + BOX / 2, EDGE + k * DOWN)
+    for k, (layer, needed) in enumerate(zip(layers, room, strict=True)):
+        left = EDGE + (wide - sum(needed)) / 2
+        for x, own in zip(layer, needed, strict=True):
+            at[x] = (left + own / 2, EDGE + k * DOWN)
+            left += own
     text, line = "var(--pst-color-text-base)", "var(--pst-color-text-muted)"
     parts = []
     for arrow in arrows:
@@ -152,7 +152,7 @@ def draw(known):
             f'<text x="{x:.0f}" y="{y + 37:.0f}" text-anchor="middle" font-size="12"'
             f'{narrow} fill="{text}">{escape(words)}</text></a>'
         )
-    width = 2 * EDGE + (wide - 1) * ACROSS + BOX
+    width = 2 * EDGE + wide
     height = 2 * EDGE + (len(layers) - 1) * DOWN + TALL
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="group"'

@@ -56,7 +56,7 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
     "speed up numpy": ("20_drop_in_arrays", "NumPy"),
     "memory pool": ("20_drop_in_arrays", "pool"),
     "tensor core": ("glossary", "small matrices"),
-    "softmax": ("52_training", "softmax"),
+    "softmax": ("52_training", "Softmax"),
     "hello world": ("first-kernel", "kernel of your own"),
     "getting started": ("first-kernel", "kernel of your own"),
     "where to start": ("how-to-read", "An evening"),
