@@ -21,7 +21,7 @@ MARKED = (
 # By the text at the top of the window, not by the headings' places: what stands in which section.
 READ = """() => {
   const box = document.querySelector("article.bd-article").getBoundingClientRect();
-  for (let y = 131; y > 0; y -= 4) {
+  for (let y = 130; y > 0; y -= 4) {
     const hit = document.elementFromPoint(box.x + 40, y);
     const found = hit?.closest("article section section[id]");
     if (found && hit !== found) {  // not the gap between two
