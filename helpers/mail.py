@@ -41,21 +41,6 @@ extern "C" __global__ void send(word* box, unsigned step, const double* x) {
 """
 
 
-def open_peers(places):
-    """Let all devices of the places touch each other's memory; False where they cannot."""
-    numbers = sorted({place.device.id for place in places})
-    for a, b in ((a, b) for a in numbers for b in numbers if a != b):
-        if not cp.cuda.runtime.deviceCanAccessPeer(a, b):
-            return False
-        with cp.cuda.Device(a):
-            try:
-                cp.cuda.runtime.deviceEnablePeerAccess(b)
-            except cp.cuda.runtime.CUDARuntimeError as error:
-                if error.status != 704:  # it has access already
-                    raise
-    return True
-
-
 class Mail:
     """An all-reduce of n numbers by letters: mail() makes x[rank] of each rank the sum of all.
 

@@ -85,8 +85,27 @@ def sum_by_copies(places, arrays):
         wait()
 
 
+def open_peers(places):
+    """Let all devices of the places touch each other's memory; False where they cannot."""
+    numbers = sorted({place.device.id for place in places})
+    for a, b in ((a, b) for a in numbers for b in numbers if a != b):
+        if not cp.cuda.runtime.deviceCanAccessPeer(a, b):
+            return False
+        with cp.cuda.Device(a):
+            try:
+                cp.cuda.runtime.deviceEnablePeerAccess(b)
+            except cp.cuda.runtime.CUDARuntimeError as error:
+                if error.status != 704:  # it has access already
+                    raise
+    return True
+
+
 def copy_rate(places):
-    """Return the bytes a second of a large copy from the first place's device to the second's."""
+    """Return the bytes a second of a large copy from the first place's device to the second's.
+
+    By the direct way where there is one; without peer access a copy goes through the host.
+    """
+    open_peers(places[:2])
     n_bytes = device.pick(gpu=2**28, cpu=2**12)
     source, to = on_each(places[:2], lambda: cp.ones(n_bytes, cp.uint8))
     numbers = [place.device.id for place in places[:2]]
@@ -104,6 +123,8 @@ def in_graph(places, f):
     f() puts work into the streams of the places. None where it cannot be recorded.
     """
     copies = device.pick(gpu=100, cpu=1)
+    f()  # kernels are loaded and ranks connected by the first call, which no graph can hold
+    wait()
     first, *others = places
     with first:
         first.stream.begin_capture()
