@@ -40,10 +40,10 @@ def seconds_of(f, n_calls):
 def timing(f):
     """Return a Timing of f() by the host's clock, which waits for all devices.
 
-    f() is called 5 to 200 times in a row, as long as they take 0.8 s together, in 3 to 5 rounds.
+    f() is called 5 to 200 times in a row, as long as they take 0.3 s together, in 3 to 5 rounds.
     """
     f()
-    n_calls = int(min(max(5, 0.8 / seconds_of(f, 1)), 200))
+    n_calls = int(min(max(5, 0.3 / seconds_of(f, 1)), 200))
     n_calls, n_rounds = device.pick(gpu=(n_calls, 5 if n_calls > 10 else 3), cpu=(1, 1))
     samples = [seconds_of(f, n_calls) for _ in range(n_rounds)]
     return Timing(np.array(samples), device.device_name(), "host")
