@@ -86,7 +86,7 @@ def test_a_readme_without_marks_is_refused():
 
 def chapter(tmp_path, monkeypatch):
     """Return the path of a chapter 97 with a result; a chapter 98 is planned, and a side road."""
-    result = {"name": "a.one", "value": 0.5, "unit": "of its speed", "against": "B", "label": None}
+    result = {"name": "a.one", "value": 0.5, "unit": "ratio", "against": "B", "label": None}
     result = nbformat.v4.new_output("display_data", {report.MIME: result})
     cells = [
         nbformat.v4.new_markdown_cell("# Tea & <cake>\n\n**Time** About an hour, or two."),
@@ -96,8 +96,8 @@ def chapter(tmp_path, monkeypatch):
     notebook.write(nbformat.v4.new_notebook(cells=cells), path)
     card = {"part": "I", "build": "a <cup>", "headline": "a.one", "claim": "{} %"}
     planned = {"part": "I", "title": "Milk", "build": "a jug"}
-    plan = {"parts": {"I": "Drinks", "II": "None"}, "labels": {}}
-    plan |= {"chapters": {"97": card, "98": planned}}
+    plan = {"parts": {"I": "Drinks", "II": "None"}, "chapters": {"97": card, "98": planned}}
+    plan |= {"labels": {}, "units": {"a.one": "of its speed"}}
     monkeypatch.setattr(labels, "plan", lambda: plan)
     ways = routes.plan() | {"roads": {"side": [98]}}
     monkeypatch.setattr(routes, "plan", lambda: ways)

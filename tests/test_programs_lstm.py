@@ -1,12 +1,14 @@
 """Chapter 90's training program, in one process and several: the same weights as one process with
 the whole batch, and clear ends."""
 
+import argparse
 import os
 import re
 import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +113,122 @@ def test_a_device_that_is_not_there(monkeypatch):
     assert re.search(wanted, str(caught.value))
     if not helpers.on_gpu:
         assert "or set CUPY_STANDIN_DEVICES=2" in str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["nccl", "mpi"])
+def test_a_rank_that_is_killed_resumes_with_the_same_bits(way, tmp_path):
+    """Also where both ranks share a device, by MPI."""
+    if way == "nccl":
+        needs(2)
+    mpi, folder = way == "mpi", tmp_path / "checkpoint"
+    options = [*ARGUMENTS, "--windows", 7, "--way", way]
+    kept = [*options, "--checkpoint", folder, "--every", 2]
+    straight, resumed = tmp_path / "straight.npz", tmp_path / "resumed.npz"
+    with none_left():
+        helpers.launch(2, NAME, *options, "--save", straight, mpi=mpi)
+        with pytest.raises(RuntimeError):
+            helpers.launch(2, NAME, *kept, "--lose", 1, 5, mpi=mpi)
+        assert {path.name[-9:] for path in folder.glob("window*")} == {"k0of2.npz", "k1of2.npz"}
+        said = helpers.launch(2, NAME, *kept, "--resume", "--save", resumed, mpi=mpi)
+    assert re.search("goes on after window [24]", " ".join(said.values()))
+    with np.load(straight) as wanted, np.load(resumed) as found:
+        assert (found["weights"] == wanted["weights"]).all()
+        assert (found["errors"] == wanted["errors"]).all() and len(found["errors"]) == 7
+
+
+def checkpoints(folder, rank=0, size=2, **options):
+    given = {"batch": 12, "steps": 7, "units": 5, "rate": 0.02, "dtype": "float64", "seed": 3}
+    given |= {"checkpoint": folder, "every": 2} | options
+    return train_lstm.Checkpoints(argparse.Namespace(**given), rank, size)
+
+
+def test_the_newest_checkpoint_is_the_one_that_all_ranks_have(tmp_path):
+    zero, one = (checkpoints(tmp_path, rank) for rank in (0, 1))
+    assert zero.newest() == (0, {})
+    for window in (2, 4):
+        zero.write(window, {"a": np.arange(window)})
+    one.write(2, {"a": np.ones(2)})
+    assert zero.newest()[0] == one.newest()[0] == 2
+    assert zero.newest()[1]["a"].tolist() == [0, 1] and one.newest()[1]["a"].tolist() == [1, 1]
+    one.write(4, {"a": np.ones(2)})
+    zero.write(6, {"a": np.ones(2)})
+    assert not zero.path(2, 0).exists() and zero.newest()[0] == 4
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    checkpoints(tmp_path, 0, 1).write(2, {"a": np.ones(2)})
+    with pytest.raises(ValueError, match="start as many"):
+        checkpoints(tmp_path, 0, 2).newest()
+    with pytest.raises(ValueError, match="asked for is"):
+        checkpoints(tmp_path, 0, 1, units=6).newest()
+    with pytest.raises(SystemExit):
+        train_lstm.main(["--resume"])
+
+
+@pytest.mark.skipif(not helpers.on_gpu, reason="the stand-in's NCCL tells devices by numbers")
+def test_ranks_that_see_one_device_each(tmp_path):
+    """As Slurm binds them: each process is shown one GPU, which has the number 0 there."""
+    needs(2)
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1").split(",")
+    port, file = str(helpers.launcher.free_port()), tmp_path / "out.npz"
+    variables = {}
+    for rank in (0, 1):
+        who = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+        who |= {"CUDA_VISIBLE_DEVICES": seen[rank], "CUPYX_DISTRIBUTED_PORT": port}
+        variables[f"rank {rank}"] = os.environ | who
+    command = [sys.executable, "-m", NAME, *map(str, ARGUMENTS), "--save", str(file)]
+    with none_left():
+        commands = dict.fromkeys(variables, command)
+        helpers.launcher.run_together(commands, list(variables.values()), 60)
+    assert np.load(file)["by"] == "NCCL"
+
+
+@pytest.mark.parametrize("visible", ["1", None])
+def test_a_process_that_sees_one_device(visible, tmp_path, monkeypatch):
+    """Bound to one GPU it takes that one, whatever its number; else it is refused."""
+    if helpers.on_gpu:
+        needs(2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    variables = {"RANK": 0, "LOCAL_RANK": 7, "WORLD_SIZE": 1, "CUPY_STANDIN_DEVICES": 1}
+    if visible:
+        variables["CUDA_VISIBLE_DEVICES"] = visible
+    variables["CUPYX_DISTRIBUTED_PORT"] = helpers.launcher.free_port()
+    file = tmp_path / "out.npz"
+    with none_left():
+        code, said = start(*ARGUMENTS, "--save", file, **variables)
+    assert code == (0 if visible else 1) and file.exists() == bool(visible)
+    assert visible or "rank 0 needs device 7" in said
+
+
+@pytest.mark.parametrize(
+    "have, visible, shared, number, uses",
+    [
+        (1, "3", False, 1, 0),
+        (1, "GPU-7a", False, 2, 0),
+        (1, "3", False, -1, None),
+        (1, "", False, 1, None),
+        (1, None, False, 1, None),
+        (1, None, True, 1, 0),
+        (2, "0,1", False, 1, 1),
+        (2, "0,1", True, 3, 1),
+        (2, "0,1", False, 2, None),
+        (1, "0,1", False, 1, None),
+    ],
+)
+def test_which_device_a_rank_takes(have, visible, shared, number, uses, monkeypatch):
+    taken = []
+    monkeypatch.setattr(cp.cuda.runtime, "getDeviceCount", lambda: have)
+    monkeypatch.setattr(cp.cuda, "Device", lambda n: SimpleNamespace(use=lambda: taken.append(n)))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    if uses is None:
+        with pytest.raises(RuntimeError, match=f"needs device {number}, and this machine has"):
+            train_lstm.use_device(number, 5, shared)
+    else:
+        train_lstm.use_device(number, 5, shared)
+    assert taken == ([] if uses is None else [uses])
 
 
 def start(*arguments, **variables):

@@ -31,8 +31,11 @@ CITED = {  # other people's projects
     "cupy/cupy",
     "nvidia",  # Warp's documents
     "googlecolab/backend-info",
+    "NVIDIA/nccl-tests",
+    "NVIDIA/TensorRT-LLM",
     "reservoirpy/reservoirpy",
     "srush/GPU-Puzzles",
+    "vllm-project/vllm",
     "0Akise/edla-rs",
     "KazuhisaFujita/EDLA",
     "pocokhc/ErrorDiffusionMethod",

@@ -33,7 +33,7 @@ def claim(book, entry):
     if "headline" not in entry:
         return ""
     found = {x["name"]: x for x in results.headlines(book)}[entry["headline"]]
-    return entry["claim"].format(labels.quantity(found["value"], found["unit"])[0])
+    return entry["claim"].format(labels.number(found))
 
 
 def _written(chapters):

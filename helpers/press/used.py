@@ -1,6 +1,6 @@
 """What code a chapter runs, as hashes that its receipt holds: its cells, and the book's modules.
 
-Counted are those modules that can change an output: the clock, rounds, turns, the timeline, the
+Counted are those modules that can change an output: the clocks, rounds, turns, the timeline, the
 crossover, the ceilings, the matrix products with their parts, the chapters' exported code and the
 programs that chapters start. They are found by reading, not by running: what the cells import or
 name (a program is given to `helpers.launch` by its name, in a string), and what those modules
@@ -21,7 +21,7 @@ import sys
 from helpers.press import notebook
 
 COUNTED = re.compile(
-    r"helpers/(?:(?:timing|timeline|rounds|turns|crossover|products|prepared|tiles|xray/ceilings)\.py"
+    r"helpers/(?:(?:timing|timeline|rounds|turns|many|mail|crossover|products|prepared|tiles|xray/ceilings)\.py"
     r"|(?:chapters|programs)/(?!__init__).+\.py)"
 )
 NAMED = re.compile(r"\bhelpers(?:\.\w+)+")

@@ -6,7 +6,11 @@
 
 RANK, WORLD_SIZE and LOCAL_RANK (the number on this machine, RANK if unset) say which process this
 is; CUPYX_DISTRIBUTED_HOST and CUPYX_DISTRIBUTED_PORT say where rank 0 is met. Under mpirun MPI
-says all of it.
+says all of it. A process that sees one GPU only, by CUDA_VISIBLE_DEVICES, takes that one; with
+--way mpi several ranks may share a GPU.
+
+With --checkpoint FOLDER every rank writes there what its training depends on, and with --resume
+the same command goes on from it.
 """
 
 import argparse
@@ -14,10 +18,12 @@ import contextlib
 import ctypes
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -25,7 +31,7 @@ import helpers  # serves cupy where there is none  # noqa: F401  isort: skip
 import cupy as cp
 from cupyx.distributed import init_process_group
 
-from helpers.chapters.autograd import Adam
+from helpers.chapters.autograd import Adam, Variable
 from helpers.chapters.lstm_sine import SineLSTM, Walk, flatten, gradients, sine, window_at_once
 
 
@@ -60,14 +66,19 @@ def place(way):
     return world.rank, world.size, world.Split_type(MPI.COMM_TYPE_SHARED).rank
 
 
-def use_device(number, rank):
-    """Make GPU `number` of this machine the current one."""
+def use_device(number, rank, shared=False):
+    """Make GPU `number` of this machine the current one; if `shared`, ranks take them by turns."""
     have = cp.cuda.runtime.getDeviceCount()
+    only = os.environ.get("CUDA_VISIBLE_DEVICES", ",").strip()
+    if have == 1 and only and "," not in only and number >= 0:
+        number = 0  # this process was bound to a GPU of its own, which has the number 0 here
+    if shared and number >= 0:
+        number %= have
     if not 0 <= number < have:
         more = "" if helpers.on_gpu else f", or set CUPY_STANDIN_DEVICES={number + 1}"
         raise RuntimeError(
             f"rank {rank} needs device {number}, and this machine has {have}, numbered from 0: "
-            f"start at most {have} ranks on it{more}"
+            f"start at most {have} ranks on it, or let them share it by --way mpi{more}"
         )
     cp.cuda.Device(number).use()
 
@@ -165,10 +176,9 @@ def prepare(options, rank, size):
     return model, walk
 
 
-def train(model, walk, cut, rate, ranks, size):
+def train(model, optimizer, walk, cut, ranks, size):
     """Train on one window after another; yield the whole batch's error, an array of one number.
     cut is flatten(model)'s."""
-    optimizer = Adam(model, rate=rate)
     for x, t in walk:
         error, parts = gradients(model, x, t, share=1 / size, window=window_at_once)
         total = cp.concatenate([part.ravel() for part in (error, *parts)])
@@ -179,22 +189,102 @@ def train(model, walk, cut, rate, ranks, size):
         yield total[:1]
 
 
+class Checkpoints:
+    """Files in a folder, one of each rank for a window, from which a training goes on."""
+
+    def __init__(self, options, rank, size):
+        self.folder, self.every = Path(options.checkpoint), options.every
+        self.rank, self.size = rank, size
+        sizes = options.batch, options.steps, options.units, options.rate, options.dtype
+        self.what = f"batch, steps, units, rate, dtype: {sizes}, seed {options.seed}"
+
+    def path(self, window, rank):
+        return self.folder / f"window{window:08}.rank{rank}of{self.size}.npz"
+
+    def write(self, window, arrays):
+        """Write this rank's file whole or not at all; keep it and the one before, for a rank that
+        is killed while it writes."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"rank{self.rank}.part"
+        with part.open("wb") as file:
+            np.savez(file, what=self.what, **arrays)
+        part.replace(self.path(window, self.rank))
+        self.path(window - 2 * self.every, self.rank).unlink(missing_ok=True)
+
+    def newest(self):
+        """Return the newest window that all ranks have written, and this rank's arrays; or (0, {}).
+
+        ValueError: the folder is another training's, or another number of ranks wrote it.
+        """
+        found = {
+            re.fullmatch(r"window(\d+)\.rank\d+of(\d+)\.npz", p.name): p
+            for p in self.folder.glob("window*.npz")
+        }
+        sizes = {int(name[2]) for name in found if name}
+        if sizes - {self.size}:
+            raise ValueError(
+                f"{self.folder} was written by {sizes} ranks, and each has the state of its own "
+                f"series: start as many, not {self.size}"
+            )
+        for window in sorted({int(name[1]) for name in found if name}, reverse=True):
+            if all(self.path(window, rank).exists() for rank in range(self.size)):
+                with np.load(self.path(window, self.rank)) as saved:
+                    arrays = dict(saved)
+                if (what := str(arrays.pop("what"))) != self.what:
+                    raise ValueError(f"{self.folder} has {what}; asked for is {self.what}")
+                return window, arrays
+        return 0, {}
+
+
+def pack(model, optimizer, walk):
+    """What the training depends on, as {name: NumPy array}. h, c and k are the rank's own."""
+    found = {"updates": optimizer.t, "k": walk.k}
+    found |= {"h": model.l2.h.data.get(), "c": model.l2.c.data.get()}
+    for n, p in enumerate(model.params()):
+        mean, square = optimizer.means[p]
+        found |= {f"p{n}": p.data.get(), f"mean{n}": mean.get(), f"square{n}": square.get()}
+    return found
+
+
+def unpack(arrays, model, optimizer, walk):
+    """Put back what pack() took."""
+    optimizer.t, walk.k = int(arrays["updates"]), arrays["k"]
+    model.l2.h, model.l2.c = (Variable(cp.asarray(arrays[name])) for name in "hc")
+    for n, p in enumerate(model.params()):
+        p.data[...] = cp.asarray(arrays[f"p{n}"])
+        optimizer.means[p] = tuple(cp.asarray(arrays[f"{name}{n}"]) for name in ("mean", "square"))
+
+
 def run(options, ranks, rank, size):
     """Train; rank 0 says how it goes, and saves what came out."""
     model, walk = prepare(options, rank, size)
+    optimizer = Adam(model, rate=options.rate)
     weights, cut = flatten(model)
-    errors, clock, n = [], [], options.windows
-    trained = train(model, walk, cut, options.rate, ranks, size)
-    for window, error in zip(range(1, n + 1), trained, strict=False):
+    errors, clock, n, done = [], [], options.windows, 0
+    files = Checkpoints(options, rank, size) if options.checkpoint else None
+    if options.resume:
+        done, arrays = files.newest()
+        if done:
+            errors = [cp.asarray(arrays.pop("errors"))]
+            unpack(arrays, model, optimizer, walk)
+        if rank == 0:
+            print(f"goes on after window {done}\n", end="", flush=True)
+    trained = train(model, optimizer, walk, cut, ranks, size)
+    for window, error in zip(range(done + 1, n + 1), trained, strict=False):
         errors.append(error)
         if rank == 0 and window in (1, n // 2, n):
             print(f"window {window} of {n}: error {float(error[0]):.6f}\n", end="", flush=True)
         if [rank, window] == options.lose:
             os.kill(os.getpid(), signal.SIGKILL)
-        if window in (1, n):
+        if files and window % files.every == 0:
+            said = {"errors": cp.concatenate(errors).get()}
+            files.write(window, pack(model, optimizer, walk) | said)
+        if window in (done + 1, n):
             cp.cuda.Device().synchronize()
             clock.append(time.perf_counter())
-    each = (clock[-1] - clock[0]) / max(1, n - 1)  # the first window compiles, and is not counted
+    each = 0.0  # the first window compiles, and is not counted
+    if len(clock) > 1:
+        each = (clock[-1] - clock[0]) / (n - done - 1)
     if rank == 0 and options.save:
         errors = cp.concatenate(errors).get()
         np.savez(options.save, errors=errors, weights=weights.get(), seconds=each, by=ranks.name)
@@ -221,12 +311,17 @@ def main(arguments=None):
     add("--dtype", choices=["float32", "float64"], default="float64")
     add("--seed", type=int, default=0)
     add("--save", help="a file.npz for errors, weights, seconds a window")
+    add("--checkpoint", metavar="FOLDER", help="where all ranks write what they depend on")
+    add("--every", type=positive, default=2, help="windows from one checkpoint to the next")
+    add("--resume", action="store_true", help="go on from the newest checkpoint, if there is one")
     add("--lose", type=int, nargs=2, metavar=("RANK", "WINDOW"), help="to rehearse: kill that rank")
     options = parser.parse_args(arguments)
+    if options.resume and not options.checkpoint:
+        parser.error("--resume goes on from a --checkpoint FOLDER")
 
     rank, size, local = place(options.way)
     part_of(options.batch, rank, size)  # bad sizes are refused before anybody waits
-    use_device(local, rank)
+    use_device(local, rank, shared=options.way == "mpi")
     ranks = meet(options, rank, size)
     try:
         run(options, ranks, rank, size)
