@@ -329,6 +329,7 @@ ARRIVALS = {
         "expected",
     ),
     "no slow swings taken": ("spectrum[:, : samples // 50] = 0", "pass", "expected"),
+    "one length alone": ("samples = traces.shape[1]", "samples = 1001", "expected"),
     "one swing more": ("samples // 50", "samples // 50 + 1", "expected"),
     "traces, not swings": (
         "spectrum[:, : samples // 50] = 0",
