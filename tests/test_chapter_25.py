@@ -211,6 +211,31 @@ def test_other_ways_to_wait(chapter, name):
     assert "correct" in chapter.judged("exercise-4", STAGED.format(**parts))
 
 
+def test_work_that_is_not_done(chapter):
+    answer = STAGED.format(before="lane.synchronize()", between="", after="")
+    refused(chapter.judged("exercise-4", answer.replace("work(x)", "x")), "what work")
+
+
+def test_a_chunk_that_is_sent_from_where_it_is(chapter):
+    answer = STAGED.format(before="", between="", after="")
+    refused(chapter.judged("exercise-4", answer.replace("set(buffer", "set(chunk")), "wrong")
+
+
+def test_copyto_and_an_array_like_the_buffer(chapter):
+    answer = STAGED.format(before="lane.synchronize()", between="", after="")
+    answer = answer.replace("buffer[:] = chunk", "np.copyto(buffer, chunk)")
+    answer = answer.replace("chunk.shape, chunk.dtype", "buffer.shape, buffer.dtype")
+    assert "correct" in chapter.judged("exercise-4", answer)
+
+
+def test_results_that_are_yielded(chapter):
+    answer = STAGED.format(before="lane.synchronize()", between="", after="")
+    answer = answer.replace("results.append(work(x))", "result = work(x)")
+    answer = answer.replace("    return results\n", "").replace("{after}", "")
+    answer = answer.replace("    results = []\n", "") + "        yield result\n"
+    assert "correct" in chapter.judged("exercise-4", answer)
+
+
 def test_an_event_behind_the_copy(chapter):
     answer = """def staged(chunks, buffers, lanes, work):
     results, copied = [], [None, None]
@@ -304,6 +329,7 @@ ARRIVALS = {
         "expected",
     ),
     "no slow swings taken": ("spectrum[:, : samples // 50] = 0", "pass", "expected"),
+    "one length alone": ("samples = traces.shape[1]", "samples = 1001", "expected"),
     "one swing more": ("samples // 50", "samples // 50 + 1", "expected"),
     "traces, not swings": (
         "spectrum[:, : samples // 50] = 0",

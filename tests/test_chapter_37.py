@@ -67,6 +67,12 @@ WRONG = [
     (3, [("s[last / width]", "s[row]")], "error|declared"),
     (3, [("int row = 4 * i", "short row = 4 * i")], "outside|expected"),
 ]
+DIVISION = ("int row = 4 * i / width, col = 4 * i % width;", "")
+NO_COLUMN = ("if (++col == width) { col = 0; row++; }", "")
+DIVIDES = [
+    [("e[k] *= s[row];", "e[k] *= s[(4 * i + k) / width];")],
+    [("e[k] *= s[row];", "ptrdiff_t r = 4 * i + k; r /= x.shape()[1]; e[k] *= s[r];")],
+]
 LAZY = {
     "NumPy, 2": (2, "def add_twice(x, y):\n    return cp.asarray(x.get() + 2 * y.get())"),
     "functions, 2": (2, "def add_twice(x, y):\n    return x + 2 * y"),
@@ -90,6 +96,26 @@ def test_wrong_answers_are_refused(chapter, number, changes, says):
     assert "correct" not in line and re.search(says, line), line
 
 
+@needs_xray
+@pytest.mark.parametrize("changes", DIVIDES)
+def test_divisions_for_each_element_are_counted(chapter, changes):
+    line = judged(chapter, 3, solution(chapter, 3, DIVISION, NO_COLUMN, *changes))
+    assert "for 369 elements it divides (or takes a remainder) 369 times" in line, line
+
+
+@needs_xray
+def test_a_remainder_for_each_element_is_counted(chapter):
+    every = ("if (++col == width) { col = 0; row++; }", "row += ++col == width; col %= width;")
+    line = judged(chapter, 3, solution(chapter, 3, every))
+    assert "once each for four will do" in line, line
+
+
+@needs_xray
+def test_one_float_a_thread_is_not_four(chapter):
+    line = judged(chapter, 3, solution(chapter, 3, ("if not fits(x, z):", "if True:")))
+    assert "one float a thread" in line, line
+
+
 @pytest.mark.parametrize("name", LAZY)
 def test_lazy_answers_are_refused(chapter, name):
     number, answer = LAZY[name]
@@ -102,7 +128,11 @@ def test_lazy_answers_are_refused(chapter, name):
     [
         (1, [("blocks = n / each / block", "blocks = -(-n // (each * block))")]),
         (2, [("x.size % 4", "3"), ("} else {", "} else if (i + 3 * fours < z.size()) {")]),
-        (3, [("if (++col == width) { col = 0; row++; }", "row += ++col == width; col %= width;")]),
+        (3, [("if (++col == width) { col = 0; row++; }",
+              "row += ++col == width; if (col == width) col = 0;")]),
+        (3, [('raw float32 x, raw float32 s"', 'raw T x, raw T s, int32 width"'),
+             ('"raw float32 z"', '"raw T z"'), ("int width = x.shape()[1];", ""),
+             ("scale_four(x, s, z,", "scale_four(x, s, x.shape[1], z,")]),
     ],
 )  # fmt: skip
 def test_right_answers_pass(chapter, number, changes):

@@ -89,6 +89,8 @@ BARRIER = "        __syncthreads();\n"
 WRONG = {
     "1: one warp alone": (1, [(ROWS, FIRST_WARP_ONLY), (COLS, "")], "will do"),
     "1: swapped back": (1, [("threadIdx.y;", "threadIdx.z;")], "not right|error|will do"),
+    "1: a short row": (1, [("int row", "short row")], "not right|outside|error|wrong"),
+    "1: a short column": (1, [("int col", "short col")], "not right|outside|error|wrong"),
     "1: the row twice": (1, [("threadIdx.x;", "threadIdx.y;")], "not right"),
     "1: no bounds": (1, [("if (row >= M || col >= N) return;", "")], "not right|outside|wrong"),
     "1: A's row for B": (1, [("B[k * N + col]", "B[col * N + k]")], "not right|wrong"),

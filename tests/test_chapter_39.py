@@ -95,6 +95,7 @@ def test_wrong_answers_are_refused(chapter, name):
         (1, [("return min", "return 1.0 * min")]),
         (2, [(FREE, '"(stage + STAGES - 1) % STAGES"')]),
         (4, [("float16), s", "float16), np.float32(s)")]),
+        (4, [("float16), s", "float16), cp.asarray(s)")]),
         (4, [("return high,", "return [high,"), (", s", ", s]")]),
     ],
 )
