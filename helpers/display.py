@@ -39,15 +39,11 @@ def table(rows, headers, *, floatfmt=".4g", **options):
 
 
 def attempt(what, function):
-    """Call `function()`; where it raises, print `what` and the error below it, and return the error
-    in a line: "TypeError: …". Returns None where it does not."""
+    """Call `function()`; where it raises, print `what` and the error below it: "TypeError: …"."""
     try:
         function()
     except Exception as error:  # any: the reader is to see which
-        message = f"{type(error).__name__}: {error}"
-        print(f"{what}\n    {message}")
-        return message
-    return None
+        print(f"{what}\n    {type(error).__name__}: {error}")
 
 
 def figure(nrows=1, ncols=1, **options):

@@ -41,10 +41,12 @@ def test_solutions_pass_and_stubs_do_not(chapter, number):
 
 ALL = "(t + 1) * gridDim.x"
 ADD = "atomicAdd(arrived, 1u);"
+WITH_BREAK = "while (true) if (*(volatile unsigned*)arrived == all) break; else"
 LAST = "    }\n    __syncthreads();\n}"
 WRONG = [
     (1, [("-(-(n - lane) // 32)", "(n - lane) // 32")], "wrong"),
     (1, [("n - lane", "n")], "lane"),
+    (1, [("columns // 8 * 8, columns", "n // 256 * 8, columns")], "of 255"),
     (1, [("columns // 8 * 8, columns % 8", "columns // 8, columns % 8")], "wrong"),
     (1, [("columns // 8 * 8, columns % 8", "columns % 8, columns // 8 * 8")], "wrong"),
     (2, [(ALL, "(t + 1) * gridDim.x - 1")], "old stamps"),  # one arrival fewer
@@ -58,6 +60,11 @@ WRONG = [
     (2, [("if (threadIdx.x == 0)", "if (threadIdx.x < 2)")], "old stamps|counter ends"),
     (2, [("    if (threadIdx.x == 0) {", "    if (threadIdx.x == 0 && t < 0) {")], "old stamps"),
     (2, [("while", "if")], "old stamps"),
+    (2, [("    __syncthreads();\n    if", "    if")], "old stamps"),  # who adds does not wait
+    (2, [("< all", "!= all")], "or more"),
+    (2, [("while (*(volatile unsigned*)arrived < all)", WITH_BREAK)], "or more"),
+    (2, [("*(volatile unsigned*)arrived", "*arrived")], "volatile"),
+    (2, [("*(volatile unsigned*)arrived", "*arrived /* volatile */")], "volatile"),
     (
         2,
         [
@@ -106,6 +113,16 @@ RIGHT = {
     "looks by adding nothing, 2": (
         2,
         [("*(volatile unsigned*)arrived < all", "atomicAdd(arrived, 0u) < all")],
+    ),
+    "while it is not so, 2": (2, [("arrived < all", "arrived - all > ~0u / 2")]),
+    "a loop that is left, 2": (
+        2,
+        [
+            (
+                "while (*(volatile unsigned*)arrived < all) __nanosleep(20);",
+                "while (true) if (*(volatile unsigned*)arrived >= all) break;",
+            ),
+        ],
     ),
     "no nap, 2": (2, [(" __nanosleep(20);", " ;")]),
     "another thread, 2": (2, [("threadIdx.x == 0", "threadIdx.x == blockDim.x - 1")]),

@@ -52,6 +52,8 @@ WRONG = [
     (3, [("mean(axis=1)", "min(axis=1)")], "expected"),
     (3, [("mean(axis=1)", "mean(axis=0)")], "expected"),
     (3, [(".mean(axis=1)", "[:, 0]")], "expected"),
+    (3, [("found.mean(axis=1)", "cp.median(found, axis=1)")], "expected|asked"),
+    (3, [("found.mean(axis=1)", "cp.sort(found, axis=1)[:, 1]")], "expected"),
     (4, [("< 0", "> 0")], "expected"),
     (4, [("axis=(1, 2)", "axis=1")], "shape"),
     (4, [("V * pattern", "V")], "expected"),

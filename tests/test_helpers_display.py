@@ -85,7 +85,7 @@ def test_outside_a_notebook_the_text_is_printed(capsys):
 
 
 def test_an_attempt_tells_the_error_or_nothing(capsys):
-    assert helpers.attempt("five", lambda: 5) is None
+    helpers.attempt("five", lambda: 5)
     assert capsys.readouterr().out == ""
-    assert helpers.attempt("int('x')", lambda: int("x")).startswith("ValueError: invalid literal")
+    assert helpers.attempt("int('x')", lambda: int("x")) is None  # shows nothing more in a cell
     assert capsys.readouterr().out.startswith("int('x')\n    ValueError: invalid")

@@ -141,10 +141,10 @@ def test_switches_that_the_code_sets(source, found):
 
 
 def test_what_chapters_import_is_declared():
-    """Their dependencies, the engines, the peers; and CuPy, which each machine has for itself."""
+    """Dependencies, engines, peers. Each machine has its CuPy, and PyTorch brings Triton."""
     project = tomllib.loads((notebook.BOOK / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = " ".join(project["dependencies"] + extras["engines"] + extras["peers"])
     for path in notebook.paths():
-        for name in used.libraries(notebook.read(path)) - {"cupy", "cupyx"}:
+        for name in used.libraries(notebook.read(path)) - {"cupy", "cupyx", "triton"}:
             assert name in wanted, f"{path.name} imports {name}"
