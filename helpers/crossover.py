@@ -1,7 +1,6 @@
 """Where the GPU begins to win: the plot that every chapter has in "When the GPU loses"."""
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from helpers import display
 
@@ -120,5 +119,7 @@ def _ticks(low, high):
         ticks = ticks[(ticks >= low) & (ticks <= high)]
         if len(ticks) >= 4:
             return ticks
+    from matplotlib.ticker import MaxNLocator
+
     ticks = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(low, high)
     return ticks[(ticks >= low) & (ticks <= high)]

@@ -10,8 +10,6 @@ import json
 import os
 import re
 
-import tqdm
-
 from gpuless.engine.compiler import cache_folder
 from helpers import data
 
@@ -61,6 +59,8 @@ def download(url, path, sha256):
     """Fetch `url` to `path` under a progress bar; nothing is there unless its SHA-256 is right."""
     import http.client
     import urllib.request
+
+    import tqdm
 
     if url is None:
         raise FileNotFoundError(

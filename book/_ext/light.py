@@ -21,6 +21,8 @@ SEARCH_SCRIPT = re.compile(
     r'\s*<script[^>]*src="[^"]*/?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
 )
 SCRIPT = re.compile(r'<script (?!defer|async)((?:[\w-]+="[^"]*" )*)src="([^"]+)"')
+# The size that a notebook asks for, of a figure with more pixels than that.
+STYLED = re.compile(r' style="width: (\d+)px; height: (\d+)px;"')
 FIRST = "documentation_options.js"  # what it says is read by scripts inside the page
 ICON = re.compile(r"\bfa-([a-z0-9-]+)")
 ICON_RULE = re.compile(r'(?<=[}])(?:\.fa-[a-z0-9-]+::?before,?)+\{content:"[^"]*"\}')
@@ -54,10 +56,15 @@ def size_pictures(app, pagename, templatename, context, doctree):
 
     def sized(match):
         tag, name = match[0], Path(match[1]).name
-        if name not in files or " width=" in tag or "style=" in tag:
+        if name not in files or " width=" in tag:
             return tag
-        with Image.open(files[name]) as picture:
-            width, height = picture.size
+        if given := STYLED.search(tag):  # as a style they would forbid a telephone to shrink it
+            tag, (width, height) = tag.replace(given[0], ""), given.groups()
+        elif "style=" in tag:
+            return tag
+        else:
+            with Image.open(files[name]) as picture:
+                width, height = picture.size
         return f'{tag[:-1].rstrip(" /")} width="{width}" height="{height}" loading="lazy" />'
 
     files = {name: Path(app.srcdir, source) for source, (_, name) in app.env.images.items()}

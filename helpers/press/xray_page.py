@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 
 import numpy as np
 
 import helpers
 from gpuless.xray import table
 from gpuless.xray.machine import build
+from helpers import display
 from helpers.press import evidence
 from helpers.xray import picture
 
@@ -226,13 +226,8 @@ def _cpp(code: str) -> str:
 
 
 def _picture(access) -> str:
-    import matplotlib.pyplot as plt
-    from PIL import Image
-
     figure, alt = picture.draw(access)
-    drawn, image = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png")
-    plt.close(figure)
-    Image.open(drawn).convert("RGB").quantize(64).save(image, format="png", optimize=True)
-    data = base64.b64encode(image.getvalue()).decode()
-    return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
+    image, size = display.drawn(figure, colours=64)
+    sizes = " ".join(f'{side}="{pixels}"' for side, pixels in size.items())
+    data = base64.b64encode(image).decode()
+    return f'<img alt="{html.escape(alt)}" {sizes} src="data:image/png;base64,{data}">'

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 
-import tabulate
-
 from gpuless.xray.occupancy import Occupancy
 from gpuless.xray.result import XRay
 from gpuless.xray.table import HEADERS, OPTIONS, heading, rows, sentences, text
@@ -14,6 +12,8 @@ from helpers import display
 
 def show(found: XRay) -> None:
     """Display the table and what there is to say."""
+    import tabulate
+
     table = tabulate.tabulate(rows(found), HEADERS, tablefmt="html", **OPTIONS)
     below = "".join(f"<p>{html.escape(line)}</p>" for line in sentences(found))
     above = f"<p>{html.escape(heading(found))}</p>"

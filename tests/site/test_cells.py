@@ -4,6 +4,7 @@ import base64
 import importlib.util
 import io
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,16 @@ from conftest import CHAPTERS, ROOT, notebook, soup
 from docutils import nodes
 from PIL import Image
 
-spec = importlib.util.spec_from_file_location("cells", ROOT / "book" / "_ext" / "cells.py")
-page_cells = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(page_cells)
+
+def extension(name):
+    """Return the module `name` of book/_ext."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "book" / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+page_cells, light = extension("cells"), extension("light")
 
 
 def page(site, chapter):
@@ -141,6 +149,40 @@ def test_figures_are_the_stored_ones_pixel_for_pixel(site, chapter):
         one = Image.open(io.BytesIO(base64.b64decode("".join(text)))).convert("RGBA")
         other = Image.open(site / "notebooks" / image["src"]).convert("RGBA")
         assert (np.asarray(one) == np.asarray(other)).all()
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_figures_have_the_size_that_the_notebook_asks_for(site, chapter):
+    """Or their own; as attributes, which the sheet may shrink on a telephone, and as no link."""
+    outputs = [o for cell in notebook(chapter)["cells"] for o in cell.get("outputs", [])]
+    stored = [o for o in outputs if "image/png" in o.get("data", {})]
+    shown = page(site, chapter).select(".cell_output img")
+    for output, image in zip(stored, shown, strict=True):
+        png = io.BytesIO(base64.b64decode("".join(output["data"]["image/png"])))
+        width, height = Image.open(png).size
+        wanted = {"width": width, "height": height} | output["metadata"]["image/png"]
+        assert [image[side] for side in ("width", "height")] == [
+            str(wanted[side]) for side in ("width", "height")
+        ]
+        assert not image.has_attr("style") and not image.find_parent("a")
+
+
+@pytest.mark.parametrize(
+    "given, sizes",
+    [
+        ("", 'width="8" height="6" loading="lazy"'),
+        (' style="width: 4px; height: 3px;"', 'width="4" height="3" loading="lazy"'),
+        (' style="width: 50%;"', 'style="width: 50%;"'),
+        (' width="5"', 'width="5"'),
+    ],
+)
+def test_a_picture_has_its_own_size_where_none_is_given(tmp_path, given, sizes):
+    Image.new("RGB", (8, 6)).save(tmp_path / "a.png")
+    env = SimpleNamespace(images={"a.png": ({"page"}, "a.png")})
+    context = {"body": f'<p><img alt="A."{given} src="_images/a.png" /></p>'}
+    light.size_pictures(SimpleNamespace(srcdir=tmp_path, env=env), "page", "", context, None)
+    found = re.findall(r'\w+="[^"]*"', context["body"])
+    assert set(found) == {'alt="A."', 'src="_images/a.png"', *re.findall(r'\w+="[^"]*"', sizes)}
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -131,6 +131,33 @@ def test_messages_have_the_lines_of_the_source():
         assert str(caught.value).endswith('2 errors detected in the compilation of "sum.cu".\n')
 
 
+def test_what_no_processor_does_by_itself(cache):
+    """A division of 128 bits is a function of the compiler's own library."""
+    source = (
+        "typedef unsigned __int128 big;\n"
+        'extern "C" double answer() { volatile big x = (big)1 << 100, y = x / 42; return x / y; }'
+    )
+    # Outside of a launch there is no shadow of the stack: pointers=False does without one.
+    assert answer(compiler.build(source, pointers=False)) == 42
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere zig links all of its own library")
+def test_zig_does_not_compile_a_library_of_its_own_first(tmp_path):
+    """For which a first array would have to wait four seconds more."""
+    code = "import gpuless; gpuless.install(); import cupy; assert cupy.arange(9).sum() == 36"
+    folders = {"ZIG_GLOBAL_CACHE_DIR": "global", "ZIG_LOCAL_CACHE_DIR": "local"}
+    environment = {
+        **os.environ,
+        **{name: str(tmp_path / folder) for name, folder in folders.items()},
+        "CXX": f"{sys.executable} -m ziglang c++",
+        "HELPERS_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": str(ROOT / "standin"),
+    }
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list((tmp_path / "local").rglob("*.o"))  # it was zig
+    assert not list(tmp_path.rglob("libcompiler_rt*"))
+
+
 def test_messages_that_are_not_understood_are_kept():
     assert compiler.readable("ld: something else", "k") == "ld: something else"
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,6 +98,9 @@ LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined"
 # After the text of a kernel, which calls nothing else of the system: with all that g++ would look
 # through, linking takes twice as long.
 LIBRARIES = {"gcc": ["-nodefaultlibs", "-lm", "-lgcc"] if sys.platform == "linux" else []}
+# zig would compile its library of what no processor does by itself (a division of 128 bits), for
+# four seconds. It does so where something turns out to be missing: `_load`.
+LIBRARIES["zig"] = ["-rtlib=none"] if sys.platform == "linux" else []
 _lock = threading.RLock()
 
 
@@ -214,13 +217,26 @@ def runtime() -> ctypes.CDLL:
     with _lock:
         flags = [*_flags(), *LINK, "-std=c++17", f"-DSTANDIN_SHADOW={SHADOW:#x}", "-D_GNU_SOURCE"]
         path = cache_folder() / f"runtime-{_key(*flags)}.so"
+        name = "-install_name" if sys.platform == "darwin" else "-soname"
+        arguments = [*flags, f"-Wl,{name},{path.name}", str(SHIM / "runtime.cpp")]
         if not cache.is_whole(path):
-            name = "-install_name" if sys.platform == "darwin" else "-soname"
-            arguments = [*flags, f"-Wl,{name},{path.name}", str(SHIM / "runtime.cpp")]
-            if message := _make(path, arguments):
+            lean = LIBRARIES["zig"] if find_compiler().family == "zig" else []
+            if message := _make(path, [*arguments, *lean]):
                 raise RuntimeError(f"the stand-in's runtime does not compile:\n{message}")
         # Global, so that the kernels' libraries find it by its name.
-        return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        return _load(path, lambda: _make(path, arguments), ctypes.RTLD_GLOBAL)
+
+
+def _load(path: Path, make: Callable[[], object], mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
+    """Load a library; ``make`` it with all of zig's own where it lacks something of that."""
+    try:
+        return ctypes.CDLL(str(path), mode)
+    except OSError as error:
+        missing = str(error).rpartition(": ")[2]
+        if find_compiler().family != "zig" or not missing.startswith("__"):
+            raise
+    make()
+    return ctypes.CDLL(str(path), mode)
 
 
 @functools.cache
@@ -271,12 +287,18 @@ def _include_shim(standard: str, pch: bool, pointers: bool) -> list[str]:
 
 
 def _make_kernel(
-    path: Path, flags: list[str], standard: str, pch: bool, pointers: bool, text: str
+    path: Path,
+    flags: list[str],
+    standard: str,
+    pch: bool,
+    pointers: bool,
+    text: str,
+    libraries: Sequence[str],
 ) -> str | None:
     """``_make`` for text that needs the shim; a precompiled shim that is cut off is made anew."""
     for _ in range(2):
         arguments = [*flags, *_include_shim(standard, pch, pointers), "-x", "c++"]
-        message = _make(path, arguments, text, LIBRARIES.get(find_compiler().family, []))
+        message = _make(path, arguments, text, libraries)
         if not (message and re.search(r"precompiled header:|cannot read PCH", message)):
             break
         _include_shim.cache_clear()
@@ -313,8 +335,10 @@ def build(
         text = f'#line 1 "{name}.cu"\n{source}'
         flags = [*_kernel_flags(pointers), *LINK, *options]
         path = cache_folder() / f"{_key(*flags, text)}.so"
+        made_of = path, flags, options[0], pch, pointers, text
         if not cache.is_whole(path):
-            if message := _make_kernel(path, flags, options[0], pch, pointers, text):
+            lean = LIBRARIES.get(find_compiler().family, [])
+            if message := _make_kernel(*made_of, lean):
                 message = readable(message, name)
                 raise uncovered.in_message(message) or CompileError(message)
             made = path.read_bytes()
@@ -335,7 +359,7 @@ def build(
                     f'\n\n1 error detected in the compilation of "{file}".\n'
                 )
         try:
-            return ctypes.CDLL(str(path))
+            return _load(path, lambda: _make_kernel(*made_of, []))
         except OSError as error:  # a function that is declared and nowhere defined
             missing = str(error).rpartition(": ")[2]
             raise CompileError(f"ptxas fatal   : Unresolved extern function '{missing}'") from None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import textwrap
 
-import tabulate
-
 from gpuless.xray.result import SECTOR, Access, XRay
 
 HEADERS = ("line", "source", "requests", "lanes", "asked", "sectors", "used", "passes")
@@ -19,6 +17,8 @@ CAVEAT = (
 
 def text(found: XRay) -> str:
     """All of it as plain text."""
+    import tabulate
+
     table = tabulate.tabulate(rows(found), HEADERS, tablefmt="simple", **OPTIONS)
     below = [textwrap.fill(line, 88) for line in sentences(found)]
     return "\n".join([heading(found), "", table, "", *below])
