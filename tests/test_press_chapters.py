@@ -247,7 +247,7 @@ def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
         "cupy_tests/math_tests/test_a.py": {"passed": 5, "differs: a sign": 2},
         "cupy_tests/math_tests/test_b.py": {"passed": 30, "differs: a sign": 1, "differs: x": 4},
         "cupyx_tests/x_tests/y_tests/test_c.py": {
-            "passed": 100,
+            "passed": 1100,
             "not run: a | b": 1,
             "skipped by CuPy": 8,
         },
@@ -260,9 +260,10 @@ def test_the_page_of_cupys_own_tests(tmp_path, monkeypatch):
     assert "CuPy 1.2's own tests, run with NumPy 3.4 on 2026-11-20." in text
     assert "| Folder | Passed | Fail by design | Not covered | Differ | Not run | Skipped" in text
     assert "| `cupy/math` | 35 | – | – | 7 | – | – |" in text
-    assert "| `cupyx/x` | 100 | – | – | – | 1 | 8 |" in text
-    assert "| `together` | 135 | – | – | 7 | 1 | 8 |" in text
-    assert "**Differ**: x (4); a sign (3)." in text and "**Not run**: a | b (1)." in text
+    assert "| `cupyx/x` | 1,100 | – | – | – | 1 | 8 |" in text
+    assert "| `together` | 1,135 | – | – | 7 | 1 | 8 |" in text
+    assert "Differ: why, and how many</summary>\n\n- x: 4\n- a sign: 3\n" in text
+    assert "- a | b: 1\n" in text
 
 
 @pytest.mark.long

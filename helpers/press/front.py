@@ -144,7 +144,9 @@ def readme(chapters):
         if number in written:
             path, book = written[number]
             title = f"[{notebook.title(book)}](notebooks/{path.name})"
-            cells = [number, title, entry["build"], duration(book), claim(book, entry)]
+            side = int(number) in routes.plan()["roads"]["side"]
+            build = entry["build"] + " (a side road)" * side
+            cells = [number, title, build, duration(book), claim(book, entry)]
             lines.append(f"| {' | '.join(cells)} |")
         elif "title" in entry:
             lines.append(f"| {number} | {entry['title']} | {entry['build']} | | |")

@@ -157,6 +157,7 @@ def draw(known):
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="group"'
         f' aria-label="{escape(alternative(known))}" width="{width}"'
-        ' style="max-width: 100%; height: auto" font-family="system-ui, sans-serif">'
+        f' style="max-width: 100%; min-width: {2 * width // 3}px; height: auto"'
+        ' font-family="system-ui, sans-serif">'
     )
     return "\n".join([head, *parts, "</svg>"])

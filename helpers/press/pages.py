@@ -214,7 +214,10 @@ def conformance(chapters):
             if reason:
                 reasons[kind][reason] += count
     folders["together"] = sum(folders.values(), Counter())
-    rows = [[f"`{name}`", *(n[kind] or None for kind in OUTCOMES)] for name, n in folders.items()]
+    rows = [
+        [f"`{name}`", *(f"{n[kind]:,}" if n[kind] else None for kind in OUTCOMES)]
+        for name, n in folders.items()
+    ]
     text = [
         f"CuPy {made['on']['cupy']}'s own tests, run with NumPy {made['on']['numpy']} on "
         f"{made['date']}. "
@@ -223,8 +226,9 @@ def conformance(chapters):
     ]
     for kind, found in reasons.items():
         if found:
-            items = "; ".join(f"{reason} ({count})" for reason, count in found.most_common())
-            text += [f"**{OUTCOMES[kind]}**: {items}."]
+            items = "\n".join(f"- {reason}: {count:,}" for reason, count in found.most_common())
+            title = f"{OUTCOMES[kind]}: why, and how many"
+            text += [f"<details>\n<summary>{title}</summary>\n\n{items}\n\n</details>"]
     return text
 
 

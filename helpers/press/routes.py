@@ -185,7 +185,7 @@ def routes(found):
         "### What needs what",
         "An arrow leads from a chapter to one that needs it. Dashed: a side road. What is needed "
         "through another chapter has no arrow of its own.",
-        f"<div class='map'>\n{picture}\n</div>",
+        f"<div class='map' style='overflow-x: auto'>\n{picture}\n</div>",
         "<details>\n<summary>The same as a table</summary>\n\n"
         + all_chapters(known)
         + "\n\n</details>",

@@ -87,7 +87,9 @@ def lstm_on_chip(chapters):
         table([*heads, "gradients off by"], rows),
         "The peak is a multiply-add by each of 128 units of a multiprocessor in every cycle of the "
         "clock that the driver states; counted are the products. *Off by* is the largest relative "
-        "error of the seven gradients, against `float64`.",
+        "error of the seven gradients, against `float64`. *One number* groups its products as "
+        "chapter 85 does, which an input of one number a step allows; the line before it takes any "
+        "input, and is the one to hold against PyTorch.",
     ]
 
 

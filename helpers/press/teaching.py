@@ -90,7 +90,7 @@ def _plans(known, books):
                     known[number].link,
                     f"{told} ({spent} min)",
                     f"{left} min" if left else "–",
-                    f"{len(done)}, {sum(done)} min",
+                    f"{len(done)} ({sum(done)} min)",
                 ]
             )
         text += [

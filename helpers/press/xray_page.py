@@ -100,7 +100,7 @@ def _truth() -> list[str]:
         "for shared memory passes; where the two sides differ, the x-ray's number stands first, "
         "and the GPU's "
         "behind ≠.",
-        _table(lines, 1),
+        _folded("The counts of all kernels", _table(lines, 1)),
     ]
     differing = {name: c["explained"] for name, c in counted.items() if c["differs"]}
     parts += [f"*{name}*: {why or 'not explained'}." for name, why in differing.items()]
@@ -190,6 +190,10 @@ def _l1(counted: dict) -> list[str]:
         "No counter tells the passes of L1 for loads alone. These kernels do little else:",
         _table(lines, 1),
     ]
+
+
+def _folded(summary: str, text: str) -> str:
+    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def _table(lines, n_texts=2) -> str:

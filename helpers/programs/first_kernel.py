@@ -19,28 +19,32 @@ def run(source):
 
 
 run(r"""
-extern "C" __global__ void mine(float* x, float* y, int n) {
+extern "C" __global__
+void mine(float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 2 * x[i];
 }""")
 
 # %% break
 run(r"""
-extern "C" __global__ void mine(float* x, float* y, int n) {
+extern "C" __global__
+void mine(float* x, float* y, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = 2 * x[i];
 }""")
 
 # %% outside
 run(r"""
-extern "C" __global__ void mine(float* x, float* y, int n) {
+extern "C" __global__
+void mine(float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] = 2 * x[i];
 }""")
 
 # %% mend
 run(r"""
-extern "C" __global__ void mine(float* x, float* y, int n) {
+extern "C" __global__
+void mine(float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] * x[i] + 1;
 }""")
