@@ -45,7 +45,7 @@ if sys.platform != "darwin":
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 # NVRTC only warns of `int i{3.7}`, and does not count in bytes from a void pointer.
 LIKE_NVRTC = ["-Wno-narrowing", "-Werror=pointer-arith"]
-# Or g++ makes one call of `long long n = floor(x)`, which no longer notices a number that is too large.
+# Or g++ makes one call of `long long n = floor(x)`, which does not notice what is too large.
 NOT_MERGED = [
     f"-fno-builtin-{name}{f}" for name in ("ceil", "floor", "rint", "round") for f in ("", "f")
 ]
