@@ -136,3 +136,12 @@ def test_printf_returns_how_many_it_took(capfd):
     cp.RawKernel(code, "k")((1,), (1,), (y,))
     cp.cuda.Device().synchronize()
     assert y.tolist() == [2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor", "logical_not"])
+def test_complex_numbers_are_neither_true_nor_false(name):
+    function, count = getattr(cp, name), 1 if name == "logical_not" else 2
+    with pytest.raises(TypeError, match="Wrong type"):
+        function(*[cp.array([1j])] * count)
+    wanted = getattr(np, name)(*[np.array([0, 2])] * count)
+    assert function(*[cp.array([0, 2])] * count).tolist() == wanted.tolist()

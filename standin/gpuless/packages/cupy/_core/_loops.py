@@ -51,3 +51,9 @@ def power(base, exponent):
     sign = np.where(exponent % 2 == 0, 1, base)
     inverse = np.where(np.abs(base) == 1, sign, 0)
     return (np.where(exponent < 0, inverse, np.power(base, np.maximum(exponent, 0))),)
+
+
+def logical(*operands):
+    """CuPy has no logical functions of complex numbers."""
+    if operands[0].dtype.kind == "c":
+        raise TypeError(f"Wrong type ({operands[0].dtype}) of arguments for a logical function")
