@@ -176,6 +176,9 @@ def test_between_blocks_both_are_named():
     assert race.first.thread == race.second.thread == (3, 0, 0)
     assert race.first.block != race.second.block
     assert "no barrier holds between blocks. Let one thread write each element" in str(race)
+    (race,) = look("y[i] = t; if (t == 0) y[i + 40] = y[31 - i];", blocks=2, threads=16).races
+    assert race.first.block != race.second.block
+    assert "no barrier holds between blocks. Write to a second array, use" in str(race)
 
 
 def test_writing_what_is_there_already_is_harmless():

@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 import pytest
 from cupy.cuda import runtime
+from cupy.cuda.compiler import CompileException
 from cupy.cuda.driver import CUDADriverError
 
 KIB = 1024
@@ -191,3 +192,19 @@ def test_fewer_multiprocessors_hold_fewer_blocks_at_once(card):
     with pytest.warns(UserWarning, match="reduced from 3 to 2"):
         kernel((3,), (1024,), (total, seen))
     assert seen.get().tolist() == [2048, 2048, -1]
+
+
+@pytest.mark.parametrize("capability", ["7.5", "8.0", None])
+def test_reductions_of_a_warp_need_a_newer_card(card, capability):
+    if capability:
+        card(f"capability={capability}")
+    code = """extern "C" __global__ void k(int *y) {
+    y[threadIdx.x] = __reduce_add_sync(0xffffffff, threadIdx.x); }"""
+    y = cp.zeros(32, "i")
+    kernel = cp.RawKernel(code, "k", options=("-arch=sm_80",))  # for NVRTC; the card decides here
+    if capability == "7.5":
+        with pytest.raises(CompileException, match='identifier "__reduce_add_sync" is undefined'):
+            kernel.compile()
+    else:
+        kernel((1,), (32,), (y,))
+        assert y.tolist() == [496] * 32

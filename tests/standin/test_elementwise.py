@@ -506,3 +506,11 @@ def test_a_complex_number_may_stand_anywhere_among_the_arguments():
     for _ in range(20):  # the call's words lie where NumPy happens to put them
         y = kernel(cp.asarray(np.int32(4)), cp.arange(3, dtype=np.int32), np.complex128(2 + 4j))
         assert y.item() == 8
+
+
+def test_macros_of_cupys_headers():
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = x * M_PI + (x < DBL_EPSILON)", "turn")
+    np.testing.assert_allclose(kernel(cp.array([0.0, 2])).get(), [1, 2 * np.pi], rtol=1e-15)
+    largest = cp.ElementwiseKernel("T x", "float32 y", "y = x > 1 ? FLT_MAX : -FLT_MIN", "ends")
+    ends = np.finfo("f4")
+    assert largest(cp.array([0, 2])).tolist() == [-ends.tiny, ends.max]

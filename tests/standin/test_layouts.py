@@ -106,3 +106,47 @@ def test_a_complex_number_into_real_ones_is_refused():
         with pytest.raises(TypeError):
             x[index] = 1j
     assert x.tolist() == [1, 1, 1]
+
+
+CUBE = cp.asarray(ARRAY)
+# By name: a call, and the order of the result's axes in memory, from the widest stride down.
+TRANSFORMS = {
+    "fft": (lambda a: cp.fft.fft(a, axis=0), (2, 1, 0)),
+    "ifft of the middle": (lambda a: cp.fft.ifft(a, axis=1), (0, 2, 1)),
+    "fft of the last": (lambda a: cp.fft.fft(a), (0, 1, 2)),
+    "rfft": (lambda a: cp.fft.rfft(a, axis=0), (2, 1, 0)),
+    "irfft": (lambda a: cp.fft.irfft(a, 8, 1), (0, 2, 1)),
+    "hfft": (lambda a: cp.fft.hfft(a, axis=0), (2, 1, 0)),
+    "ihfft": (lambda a: cp.fft.ihfft(a, axis=0), (0, 1, 2)),
+    "fftn at once": (lambda a: cp.fft.fftn(a), (0, 1, 2)),
+    "fft2 of the first two": (lambda a: cp.fft.fft2(a, axes=(1, 0)), (0, 1, 2)),
+    "fft2 of the outer two": (lambda a: cp.fft.fft2(a, axes=(2, 0)), (2, 1, 0)),
+    "rfft2 of the outer two": (lambda a: cp.fft.rfft2(a, axes=(0, 2)), (2, 1, 0)),
+    "irfft2 of the outer two": (lambda a: cp.fft.irfft2(a, axes=(2, 0)), (2, 1, 0)),
+    "fftn of F": (lambda a: cp.fft.fftn(cp.asfortranarray(a)), (2, 1, 0)),
+    "rfftn of F": (lambda a: cp.fft.rfftn(cp.asfortranarray(a)), (0, 2, 1)),
+    "irfftn of F": (lambda a: cp.fft.irfftn(cp.asfortranarray(a)), (0, 1, 2)),
+    "roll": (lambda a: cp.roll(a.transpose(1, 2, 0), 2, 1), (2, 0, 1)),
+    "roll of all": (lambda a: cp.roll(a.transpose(1, 2, 0), 2), (0, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms(name):
+    call, axes = TRANSFORMS[name]
+    made = call(CUBE)
+    assert sorted(range(3), key=lambda axis: -made.strides[axis]) == list(axes)
+    assert made.transpose(axes).flags.c_contiguous
+
+
+def test_grids_are_of_device_arrays():
+    first, second = cp.meshgrid(cp.arange(3), cp.arange(2), indexing="ij")
+    assert first.flags.c_contiguous and second.flags.c_contiguous
+    with pytest.raises(AttributeError, match="ndim"):
+        cp.meshgrid(range(3), range(2))
+    with pytest.raises(ValueError, match="has to be cupy.ndarray"):
+        cp.meshgrid(np.arange(3), np.arange(2))
+    with pytest.raises(ValueError, match="has to be 1d"):
+        cp.meshgrid(cp.array(3), cp.arange(2))
+    only = cp.arange(3)
+    assert cp.meshgrid(only)[0] is only

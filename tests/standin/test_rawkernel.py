@@ -621,3 +621,16 @@ def test_sizes_of_a_launch_are_integers(wrong):
         with pytest.raises(TypeError, match="integer"):
             kernel(grid, block, ())
     kernel((np.int64(2), True), (np.uint8(3),), ())
+
+
+def test_two_sources_share_no_variables():
+    code = """__device__ int turns = 5;
+    extern "C" __global__ void k(int *y) { y[0] = turns++; } // %s"""
+    y = cp.zeros(1, "i")
+    for comment in ("one", "another"):
+        module = cp.RawModule(code=code % comment)
+        seen = []
+        for _ in range(2):
+            module.get_function("k")((1,), (1,), (y,))
+            seen.append(int(y[0]))
+        assert seen == [5, 6]

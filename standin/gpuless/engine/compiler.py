@@ -45,11 +45,21 @@ if sys.platform != "darwin":
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 # NVRTC only warns of `int i{3.7}`, and does not count in bytes from a void pointer.
 LIKE_NVRTC = ["-Wno-narrowing", "-Werror=pointer-arith"]
+# Or g++ makes one call of `long long n = floor(x)`, which does not notice what is too large.
+NOT_MERGED = [
+    f"-fno-builtin-{name}{f}" for name in ("ceil", "floor", "rint", "round") for f in ("", "f")
+]
 # By family: messages without pictures, and of all warnings only that of what CUDA does not have;
 # zig need not build its C++ library, which nothing uses.
 FAMILY_FLAGS = {
     # -fno-lifetime-dse: or the useless number below is dropped where there is a constructor.
-    "gcc": ["-fno-diagnostics-show-caret", "-Werror=vla", "-fno-lifetime-dse", *LIKE_NVRTC],
+    "gcc": [
+        "-fno-diagnostics-show-caret",
+        "-Werror=vla",
+        "-fno-lifetime-dse",
+        *NOT_MERGED,
+        *LIKE_NVRTC,
+    ],
     "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla", *LIKE_NVRTC],
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]

@@ -10,6 +10,7 @@ import contextlib
 import copy
 import ctypes
 import functools
+import hashlib
 import os
 import re
 import signal
@@ -352,7 +353,10 @@ class Module:
             options=parsed,
             spins=spins,
         )
-        text = self.translation.text
+        # A library of its own for each source, though comments be all that differs: it holds the
+        # variables, which two sources do not share.
+        own = hashlib.sha256(repr(self._made_of).encode()).hexdigest()[:16]
+        text = f"{self.translation.text}\n// {own}\n"
         self.library = compiler.build(text, options=parsed.arguments, name=self.name)
 
     @contextlib.contextmanager

@@ -154,9 +154,11 @@ class Race:
         remedy = ". Let a __syncthreads() stand between them, or use an atomic function"
         if self.first.block != self.second.block:
             between = "no barrier holds between blocks"
+            reads = "load" in (self.first.kind, self.second.kind)
+            better = "Write to a second array" if reads else "Let one thread write each element"
             remedy = (
-                ". Let one thread write each element, use an atomic function, or let a barrier of "
-                "the whole grid stand between them"
+                f". {better}, use an atomic function, or let a barrier of the whole grid stand "
+                "between them"
             )
         if self.harmless:
             remedy = "; all write the same value, so here it does no harm."

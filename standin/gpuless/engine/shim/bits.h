@@ -3,10 +3,10 @@
 #include "language.h"
 
 // name(double), namef(float) of the C library, and name for float. As with NVRTC, an integer argument
-// is ambiguous.
-#define STANDIN_MATH1(name)              \
-    extern "C" double name(double);      \
-    extern "C" float name##f(float);     \
+// is ambiguous. None touches memory, or a kernel would load again behind each what it has in a register.
+#define STANDIN_MATH1(name)                                         \
+    extern "C" __attribute__((const)) double name(double);          \
+    extern "C" __attribute__((const)) float name##f(float);         \
     inline float name(float x) { return name##f(x); }
 #define STANDIN_MATH2(name)                      \
     extern "C" double name(double, double);      \

@@ -10,8 +10,7 @@
     M(tgamma) M(trunc)
 STANDIN_UNARY(STANDIN_MATH1)
 #define STANDIN_BINARY(M) \
-    M(atan2) M(copysign) M(fdim) M(fmax) M(fmin) M(fmod) M(hypot) M(nextafter) M(pow) \
-    M(remainder)
+    M(atan2) M(copysign) M(fdim) M(fmod) M(hypot) M(nextafter) M(pow) M(remainder)
 STANDIN_BINARY(STANDIN_MATH2)
 
 // Of a number and something more; and from a number to an integer.
@@ -27,10 +26,6 @@ STANDIN_MATH_AND(ldexp, int)
 STANDIN_MATH_AND(scalbn, int)
 STANDIN_MATH_AND(frexp, int *)
 STANDIN_MATH_TO(int, ilogb)
-STANDIN_MATH_TO(long, lrint)
-STANDIN_MATH_TO(long, lround)
-STANDIN_MATH_TO(long long, llrint)
-STANDIN_MATH_TO(long long, llround)
 extern "C" {
 double fma(double, double, double);
 float fmaf(float, float, float);
@@ -52,8 +47,29 @@ inline float y1f(float x) { return (float)y1((double)x); }
 inline double pow(double x, int n) { return pow(x, (double)n); }
 inline float pow(float x, int n) { return powf(x, (float)n); }
 
+// A NaN gives the other number; 0 is larger than -0.
+#define STANDIN_EXTREME(type, name, suffix, sign, relation)       \
+    inline type name##suffix(type x, type y) {                    \
+        if (x == y) return sign(x) ? y : x;                       \
+        return y != y || x relation y ? x : y;                    \
+    }
+STANDIN_EXTREME(double, fmax, , __builtin_signbit, >)
+STANDIN_EXTREME(double, fmin, , !__builtin_signbit, <)
+STANDIN_EXTREME(float, fmax, f, __builtin_signbit, >)
+STANDIN_EXTREME(float, fmin, f, !__builtin_signbit, <)
+inline float fmax(float x, float y) { return fmaxf(x, y); }
+inline float fmin(float x, float y) { return fminf(x, y); }
+
 template <class I, class F>
 constexpr I standin_to_integer(F x);
+#define STANDIN_NEAREST(integer, name, function)                                                \
+    inline integer name(double x) { return standin_to_integer<integer>(function(x)); }          \
+    inline integer name##f(float x) { return standin_to_integer<integer>(function##f(x)); }     \
+    inline integer name(float x) { return name##f(x); }
+STANDIN_NEAREST(long, lrint, rint)
+STANDIN_NEAREST(long, lround, round)
+STANDIN_NEAREST(long long, llrint, rint)
+STANDIN_NEAREST(long long, llround, round)
 // sin and cos of pi x, exact at multiples of a half.
 inline double standin_half_turns(double x, int &quarter) {
     x = x - 2 * floor(x / 2);
@@ -70,19 +86,24 @@ inline double standin_sinpi(double x, int shift) {
         default: return -cos(rest);
     }
 }
+// exp(x^2) erfc(x) of large x, where the factors are too large and too small: 1 / (x sqrt(pi)) and more.
+inline double standin_erfcx(double x) {
+    double z = 1 / (2 * x * x);
+    return 0.56418958354775628695 / x * (1 - z * (1 - 3 * z * (1 - 5 * z * (1 - 7 * z * (1 - 9 * z)))));
+}
 STANDIN_OWN1(sinpi, standin_sinpi(x, 0))
 STANDIN_OWN1(cospi, standin_sinpi(x, 1))
 STANDIN_OWN1(rsqrt, 1 / sqrt(x))
 STANDIN_OWN1(rcbrt, 1 / cbrt(x))
 STANDIN_OWN1(exp10, pow(10.0, x))
 STANDIN_OWN1(normcdf, 0.5 * erfc(-x * 0.70710678118654752440))
-STANDIN_OWN1(erfcx, x < 25 ? exp(x * x) * erfc(x) : 0.56418958354775628695 / x)
+STANDIN_OWN1(erfcx, x < 25 ? exp(x * x) * erfc(x) : standin_erfcx(x))
 inline void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 inline void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 inline void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
 inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
 inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
-inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+inline double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 inline float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
 inline double rhypot(double x, double y) { return 1 / hypot(x, y); }
 inline float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
@@ -129,19 +150,23 @@ inline long long llmax(long long x, long long y) { return max(x, y); }
 inline unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
 inline unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
-// Fast versions on a GPU; more accurate here.
+// Fast versions on a GPU; more accurate here, with the holes that theirs have: a power of a negative
+// number is NaN, and a quotient is 0 where the divisor is so large that its inverse is denormal.
 inline float __expf(float x) { return expf(x); }
 inline float __exp10f(float x) { return exp10f(x); }
 inline float __logf(float x) { return logf(x); }
 inline float __log2f(float x) { return log2f(x); }
 inline float __log10f(float x) { return log10f(x); }
-inline float __powf(float x, float y) { return powf(x, y); }
+inline float __powf(float x, float y) { return exp2f(y * log2f(x)); }
 inline float __sinf(float x) { return sinf(x); }
 inline float __cosf(float x) { return cosf(x); }
 inline float __tanf(float x) { return tanf(x); }
 inline float __tanhf(float x) { return tanhf(x); }
 inline void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
-inline float __fdividef(float x, float y) { return x / y; }
+inline float __fdividef(float x, float y) {
+    float size = fabsf(y);
+    return size > 0x1p126f && !isinf(y) ? x * (y > 0 ? 0.0f : -0.0f) : x / y;
+}
 inline float fdividef(float x, float y) { return x / y; }
 inline double fdivide(double x, double y) { return x / y; }
 inline float fdivide(float x, float y) { return x / y; }

@@ -148,6 +148,18 @@ const char *standin_output(size_t *length, size_t *lost) {
 
 // ---- called from kernels -------------------------------------------------------------------------
 
+// How many numbers and texts a format takes; no more than this does CUDA's printf return.
+static int conversions(const char *format) {
+    int count = 0;
+    for (const char *c = format; *c; ++c) {
+        if (*c != '%') continue;
+        for (++c; *c && strchr("-+ #0123456789.*", *c); ++c) count += *c == '*';
+        if (!*c) break;
+        count += *c != '%';
+    }
+    return count;
+}
+
 int standin_printf(const char *format, ...) {
     size_t room = sizeof output - output_length;
     va_list list;
@@ -161,7 +173,7 @@ int standin_printf(const char *format, ...) {
         output_length += length;
     else
         output_lost += length;
-    return length;
+    return conversions(format);
 }
 
 long long standin_clock() { return (long long)(seconds() * 1e9); }

@@ -245,8 +245,18 @@ unravel_index = created(np.unravel_index)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    values = unwrap(xi, [])
-    return run(lambda: np.meshgrid(*values, sparse=sparse, indexing=indexing))
+    """Coordinate arrays of device arrays of one axis."""
+    for x in xi:
+        if x.ndim != 1:
+            raise ValueError("input has to be 1d")
+        if not isinstance(x, ndarray):
+            raise ValueError("input has to be cupy.ndarray")
+    if len(xi) < 2:
+        return xi
+    sources: list = []
+    values = unwrap(xi, sources)
+    options = {"copy": copy, "sparse": sparse, "indexing": indexing}
+    return run(lambda: np.meshgrid(*values, **options), sources, "C")
 
 
 class _Grid:

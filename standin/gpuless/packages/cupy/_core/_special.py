@@ -83,6 +83,34 @@ def in1d(ar1, ar2, assume_unique=False, invert=False):
     return np.isin(ar1.ravel(), ar2, assume_unique, invert)
 
 
+def around(a, decimals=0, out=None):
+    """Rounded in double precision, whatever the array's."""
+    wide = {"e": "d", "f": "d", "F": "D"}.get(a.dtype.char) if decimals else None
+    made = np.around(a.astype(wide) if wide else a, decimals).astype(a.dtype, copy=False)
+    return made if out is None else np.copyto(out, made, "unsafe")
+
+
+def clip(a, a_min=None, a_max=None, out=None, **kwargs):
+    """A bound that is no number bounds nothing."""
+
+    def bound(value, limit):
+        if value is None or np.result_type(value).kind != "f":
+            return value
+        if isinstance(value, float):
+            return limit if value != value else value
+        return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
+
+    return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out, **kwargs)
+
+
+def angle(z, deg=False):
+    """Of a real number 0, or the angle of -1 where it is not at least 0."""
+    found = np.asarray(np.angle(z, deg))
+    if np.iscomplexobj(z):
+        return found
+    return np.where(np.asarray(z) >= 0, 0, 180 if deg else np.pi).astype(found.dtype)
+
+
 def _search(function: Callable) -> Callable:
     def search(a, axis=None, dtype=None, out=None, keepdims=False):
         found = function(a, axis, keepdims=keepdims)
@@ -93,6 +121,24 @@ def _search(function: Callable) -> Callable:
 
 
 argmax, argmin = _search(np.argmax), _search(np.argmin)
+
+
+def _search_numbers(best: Callable, worst: float) -> Callable:
+    """The place of the first best number; of nothing but NaN, -1."""
+
+    def search(a, axis=None, keepdims=False):
+        if a.dtype.kind not in "fc":
+            return (np.argmax if best is np.max else np.argmin)(a, axis, keepdims=keepdims)
+        numbers = ~np.isnan(a)
+        filled = np.where(numbers, a, a.dtype.type(worst))
+        found = (filled == best(filled, axis, keepdims=True)) & numbers
+        place = np.argmax(found, axis, keepdims=keepdims)
+        return np.where(np.any(numbers, axis, keepdims=keepdims), place, -1)
+
+    return _search(search)
+
+
+nanargmax, nanargmin = _search_numbers(np.max, -np.inf), _search_numbers(np.min, np.inf)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cupy._core._creation import array as as_array
@@ -17,10 +19,11 @@ class ufunc:
 
     Calling it takes device arrays and scalars only (TypeError: Unsupported type, otherwise) and
     returns a C-contiguous array, a tuple of them, or the outputs that were given.
+    ``loop``, one of ``_loops``, goes before NumPy's.
     """
 
-    def __init__(self, function: np.ufunc, name: str | None = None):
-        self._function = function
+    def __init__(self, function: np.ufunc, name: str | None = None, loop: Callable | None = None):
+        self._function, self._loop = function, loop
         self.name = self.__name__ = f"cupy_{name or function.__name__}"
         self.nin, self.nout, self.nargs = function.nin, function.nout, function.nargs
         self.types = [t for t in function.types if not set(t) & set("OMmgG")]
@@ -82,11 +85,15 @@ class ufunc:
             options["casting"] = "unsafe"  # checked above
 
         def work() -> None:
-            if self._function is np.power and dtypes[0].kind in "iu":
-                base, exponent = (np.asarray(v, dtypes[0]) for v in values)
-                _integer_power(base, exponent, targets[0], where)
-            else:
+            made = None
+            if self._loop:
+                operands = (np.asarray(v, dtypes[0]) for v in values)
+                with np.errstate(all="ignore"):
+                    made = self._loop(*operands)
+            if made is None:
                 self._function(*values, out=targets, where=where, **options)
+            for target, result in zip(targets, made or (), strict=False):
+                np.copyto(target, result, "unsafe", where=where)
 
         submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)
@@ -152,16 +159,6 @@ class ufunc:
         if self.name != "cupy_add":
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
         return routine(self._function.reduceat, array, indices, axis, dtype, out=out)
-
-
-def _integer_power(base, exponent, target, where) -> None:
-    """As in C: a negative exponent gives 1 / base**n rounded towards zero, where NumPy raises."""
-    positive = np.maximum(exponent, 0)
-    np.power(base, positive, out=target, where=where, casting="unsafe")
-    negative = (exponent < 0) & where
-    if negative.any():
-        sign = np.where(exponent % 2 == 0, 1, base)
-        np.copyto(target, np.where(np.abs(base) == 1, sign, 0), "unsafe", where=negative)
 
 
 def broadcast(shapes: list[tuple]) -> tuple:

@@ -1,9 +1,11 @@
-"""CuPy's universal functions. NumPy's loops choose the same result types."""
+"""CuPy's universal functions. NumPy's loops choose the same result types, and compute the
+same values but for those of ``_loops``."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from cupy._core import _loops
 from cupy._core._ufunc import ufunc
 
 absolute = abs = ufunc(np.absolute)
@@ -28,7 +30,7 @@ cosh = ufunc(np.cosh)
 deg2rad = ufunc(np.deg2rad)
 degrees = ufunc(np.degrees)
 divide = true_divide = ufunc(np.divide)
-divmod = ufunc(np.divmod)
+divmod = ufunc(np.divmod, loop=_loops.divmod)
 equal = ufunc(np.equal)
 exp = ufunc(np.exp)
 exp2 = ufunc(np.exp2)
@@ -36,7 +38,7 @@ expm1 = ufunc(np.expm1)
 fabs = ufunc(np.fabs)
 float_power = ufunc(np.float_power)
 floor = ufunc(np.floor)
-floor_divide = ufunc(np.floor_divide)
+floor_divide = ufunc(np.floor_divide, loop=_loops.floor_divide)
 fmax = ufunc(np.fmax)
 fmin = ufunc(np.fmin)
 fmod = ufunc(np.fmod)
@@ -61,10 +63,10 @@ log1p = ufunc(np.log1p)
 log2 = ufunc(np.log2)
 logaddexp = ufunc(np.logaddexp)
 logaddexp2 = ufunc(np.logaddexp2)
-logical_and = ufunc(np.logical_and)
-logical_not = ufunc(np.logical_not)
-logical_or = ufunc(np.logical_or)
-logical_xor = ufunc(np.logical_xor)
+logical_and = ufunc(np.logical_and, loop=_loops.logical)
+logical_not = ufunc(np.logical_not, loop=_loops.logical)
+logical_or = ufunc(np.logical_or, loop=_loops.logical)
+logical_xor = ufunc(np.logical_xor, loop=_loops.logical)
 maximum = ufunc(np.maximum)
 minimum = ufunc(np.minimum)
 modf = ufunc(np.modf)
@@ -73,11 +75,11 @@ negative = ufunc(np.negative)
 nextafter = ufunc(np.nextafter)
 not_equal = ufunc(np.not_equal)
 positive = ufunc(np.positive)
-power = pow = ufunc(np.power)
+power = pow = ufunc(np.power, loop=_loops.power)
 rad2deg = ufunc(np.rad2deg)
 radians = ufunc(np.radians)
-reciprocal = ufunc(np.reciprocal)
-remainder = mod = ufunc(np.remainder)
+reciprocal = ufunc(np.reciprocal, loop=_loops.reciprocal)
+remainder = mod = ufunc(np.remainder, loop=_loops.remainder)
 right_shift = bitwise_right_shift = ufunc(np.right_shift)
 rint = ufunc(np.rint)
 sign = ufunc(np.sign)

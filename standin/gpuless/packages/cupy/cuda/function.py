@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 import warnings
 
 import numpy as np
@@ -202,9 +203,20 @@ class Module:
             self.compiled = kernels.Module(
                 source, self.options, name=name, expressions=tuple(expressions)
             )
+            self._refuse_newer()
         except CompileError as error:
             raise CompileException(str(error), source, name, self.options) from None
         sources.tell(source, self.options, name, expressions)
+
+    def _refuse_newer(self) -> None:
+        """CompileError for what the card that is played has not; one of no capability has all."""
+        card = _card.properties()
+        newer = re.search(r"\b__reduce_\w+_sync\b", self.compiled.translation.text)
+        if newer and 0 < card["major"] < 8:
+            raise CompileError(
+                f'error: identifier "{newer[0]}" is undefined: it needs compute capability 8.0, '
+                f"and the card has {card['major']}.{card['minor']}"
+            )
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name; CUDADriverError (CUDA_ERROR_NOT_FOUND) if there is none."""

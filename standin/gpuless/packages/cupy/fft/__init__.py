@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -14,9 +15,50 @@ from cupy.fft import config
 from gpuless import missing
 
 
+def _lying(result: np.ndarray, last: int | None, order: str = "C") -> np.ndarray:
+    """``result`` as cuFFT leaves it: made with axis ``last`` as the last one, or in ``order``."""
+    if last is None:
+        return np.asarray(result, order=order)
+    return np.ascontiguousarray(result.swapaxes(last, -1)).swapaxes(last, -1)
+
+
+def _of_one_axis(function: Callable) -> Callable:
+    @functools.wraps(function)
+    def transform(a, n=None, axis=-1, norm=None):
+        result = function(a, n, axis, norm)
+        return _lying(result, None if function is np.fft.ihfft else axis)
+
+    return transform
+
+
+def _of_axes(function: Callable) -> Callable:
+    real = "r" in function.__name__
+    default = (-2, -1) if function.__name__.endswith("2") else None
+
+    @functools.wraps(function)
+    def transform(a, s=None, axes=default, norm=None):
+        result = function(a, s, axes, norm)
+        if axes is None:
+            axes = range(-(a.ndim if s is None else len(s)), 0)
+        turn = [axis % a.ndim for axis in axes]
+        if not turn:
+            return result
+        low, high = min(turn), max(turn)
+        at_once = 1 < len(turn) <= 3 and sorted(turn) == [*range(low, high + 1)]
+        in_f = a.flags.f_contiguous and not a.flags.c_contiguous
+        if at_once and (low == 0 or high == a.ndim - 1) and not (real and in_f):
+            return _lying(result, None, "F" if in_f else "C")
+        # Axis after axis, each made the last one; of real numbers its own last axis goes first.
+        forward = real and not function.__name__.startswith("i")
+        return _lying(result, turn[-2] if forward and len(turn) > 1 else turn[-1])
+
+    return transform
+
+
 def _planned(function: Callable) -> Callable:
     name = function.__name__
-    transform = row(function)
+    of_one = name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    transform = row((_of_one_axis if of_one else _of_axes)(function), name=name, order="S")
     # From complex to complex, one plan serves both directions.
     kind = name if "r" in name or "h" in name else name.removeprefix("i")
 

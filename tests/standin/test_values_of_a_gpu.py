@@ -1,0 +1,147 @@
+"""Values in which CuPy and a GPU differ from NumPy and the C library."""
+
+import math
+
+import cupy as cp
+import numpy as np
+import pytest
+
+import helpers
+
+INF, NAN = np.inf, np.nan
+
+
+def test_floor_of_the_rounded_quotient():
+    """CuPy's kernels: floor(x / y) and x - floor(x / y) * y, where NumPy starts from fmod."""
+    x = cp.array([1.0, 7, -7, INF, -1, 5, 1, -0.75])
+    y = cp.array([0.1, 2, 2, 1, INF, INF, 0, 0.5])
+    quotient = [10, 3, -4, INF, -0.0, 0, INF, -2]
+    rest = [0, 1, 1, NAN, NAN, NAN, NAN, 0.25]
+    np.testing.assert_array_equal((x // y).get(), quotient)
+    np.testing.assert_allclose((x % y).get(), rest, atol=1e-15)
+    for mine, theirs in zip(cp.divmod(x, y), (quotient, rest), strict=True):
+        np.testing.assert_allclose(mine.get(), theirs, atol=1e-15)
+    assert bool(cp.signbit(x // y)[4])
+    # 3333333248 is the nearest float of 1e10 / 3; the rest is rounded once.
+    assert float((cp.float32(1e10) % cp.full(1, 3, "f"))[0]) == 1e10 - 3 * 3333333248
+    assert (cp.full(1, 5, "e") // cp.full(1, 0.1, "e")).dtype == np.float16
+    assert (cp.array([-7]) // 2, cp.array([-7]) % 2) == (cp.array([-4]), cp.array([1]))
+    out = cp.full(2, 9.0)
+    assert cp.floor_divide(cp.array([1.0, 1]), 0.1, out=out) is out and out.tolist() == [10, 10]
+
+
+def test_integers():
+    assert cp.reciprocal(cp.array([0, 1, 2, -1])).tolist() == [0, 1, 0, -1]
+    assert cp.power(cp.array([0, 2, -1, -1, 1]), -3).tolist() == [0, 0, -1, -1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["e", "f", "d", "F"])
+def test_rounding_in_double_precision(dtype):
+    x = np.arange(-400, 400, 5).astype("f4") / 1000
+    x = x.astype(dtype)
+    wide = x.astype("D" if dtype == "F" else "d")
+    parts = [np.rint(part * 100) / 100 for part in (wide.real, wide.imag)]
+    wanted = (parts[0] + 1j * parts[1] if dtype == "F" else parts[0]).astype(dtype)
+    for got in (cp.round(cp.asarray(x), 2), cp.asarray(x).round(2)):
+        assert got.dtype == x.dtype
+        np.testing.assert_array_equal(got.get(), wanted)
+    assert cp.around(cp.array([0.245], "f"), 2).tolist() == [np.float32(0.25)]
+    out = cp.zeros(1, "f")
+    assert cp.around(cp.array([17], "f"), -1, out) is out and out.tolist() == [20]
+
+
+def test_bounds_that_are_no_number():
+    x = cp.array([1.0, 2, 9])
+    assert x.clip(NAN, 3).tolist() == [1, 2, 3]
+    assert cp.clip(x, cp.array([NAN, 4, 4]), NAN).tolist() == [1, 4, 9]
+    assert cp.clip(x, 5, 2).tolist() == [2, 2, 2]
+    out = cp.zeros(3)
+    assert cp.clip(x, 2, NAN, out) is out and out.tolist() == [2, 2, 9]
+
+
+def test_angle_of_real_numbers():
+    np.testing.assert_array_equal(
+        cp.angle(cp.array([2, -1, 0.0, -0.0, NAN])).get(), [0, math.pi, 0, 0, math.pi]
+    )
+    assert cp.angle(cp.array([-3, 3]), deg=True).tolist() == [180, 0]
+    np.testing.assert_allclose(cp.angle(cp.array([1j, -1])).get(), [math.pi / 2, math.pi])
+
+
+def test_places_among_nan():
+    x = cp.array([[NAN, 1, 3, 3], [NAN, NAN, NAN, NAN], [NAN, -INF, NAN, -INF]])
+    assert cp.nanargmax(x, axis=1).tolist() == [2, -1, 1]
+    assert cp.nanargmin(x, axis=1).tolist() == [1, -1, 1]
+    assert int(cp.nanargmax(x)) == 2 and int(cp.nanargmin(x)) == 9
+    assert int(cp.nanargmax(cp.array([1, 5, 5]))) == 1
+
+
+def results(*texts, x=0.0, ctype="double"):
+    """Each expression in ``x``, as doubles."""
+    stores = "".join(f"y[{i}] = (double)({text});" for i, text in enumerate(texts))
+    code = f'extern "C" __global__ void k(double *y, {ctype} x) {{ {stores} }}'
+    y = cp.zeros(len(texts))
+    cp.RawKernel(code, "k")((1,), (1,), (y, np.float32(x) if ctype == "float" else float(x)))
+    return y.get().tolist()
+
+
+@pytest.mark.parametrize("ctype", ["float", "double"])
+def test_integers_nearest_to_what_is_too_large(ctype):
+    most = float(2**63)
+    names = ["lrint(x)", "lround(x)", "llrint(x)", "llround(x)"]
+    assert results(*names, x=INF, ctype=ctype) == [most] * 4
+    assert results(*names, x=-3e30, ctype=ctype) == [-most] * 4
+    assert results(*names, x=NAN, ctype=ctype) == [-most] * 4
+    assert results(*names, x=-2.5, ctype=ctype) == [-2, -3, -2, -3]
+
+
+@pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's own error")
+@pytest.mark.parametrize("name", ["floor", "ceil", "round", "rint", "trunc", ""])
+def test_an_integer_that_is_not_cast_to(name):
+    for ctype in ("float", "double"):
+        code = f"""extern "C" __global__ void k(long long *y, {ctype} x) {{ y[0] = {name}(x); }}"""
+        x = np.float32(1e30) if ctype == "float" else 1e30
+        with pytest.raises(RuntimeError, match="beyond the range of 'long long"):
+            cp.RawKernel(code, "k")((1,), (1,), (cp.zeros(1, "i8"), x))
+
+
+def test_minus_zero_is_less_than_zero():
+    texts = ["1 / fmaxf(x, 0.f)", "1 / fmaxf(0.f, x)", "1 / fminf(x, 0.f)", "1 / fminf(0.f, x)"]
+    texts += ["1 / fmax(x, 0.0)", "1 / fmin(0.0, x)", "1 / max(x, 0.0)", "1 / min(0.0, x)"]
+    assert results(*texts, x=-0.0) == [INF, INF, -INF, -INF, INF, -INF, INF, -INF]
+    texts = ["fmaxf(x, 2.f)", "fminf(2.f, x)", "fmax(x, 2.0)", "fmin(2.0, x)", "fmax(3., 2.)"]
+    assert results(*texts, x=NAN) == [2, 2, 2, 2, 3]
+
+
+def test_holes_of_the_fast_functions():
+    got = results("__powf(x, 2)", "__powf(-x, 2)", "__powf(0.f, 2)", "__powf(0.f, 0)", x=3)
+    np.testing.assert_allclose(got, [9, NAN, 0, NAN], rtol=1e-5)
+    texts = [f"__fdividef({x}, {y})" for x, y in (("x", "2e38f"), ("x", "5e37f"), ("x", "-2e38f"))]
+    texts.append("__fdividef(x, 1 / 0.f)")
+    np.testing.assert_allclose(results(*texts, x=1e37), [0, 0.2, 0, 0], rtol=1e-6)
+    np.testing.assert_equal(results(texts[0], texts[3], x=INF), [NAN, NAN])
+
+
+def test_large_arguments():
+    got = results("erfcx(x)", "erfcx(x + 4.9)", "norm3d(1e200, x, 2e200)", x=20.2)
+    exact = [math.exp(20.2**2) * math.erfc(20.2), 0.02245987581758139, math.hypot(1e200, 2e200)]
+    np.testing.assert_allclose(got, exact, rtol=1e-10)
+
+
+def test_printf_returns_how_many_it_took(capfd):
+    code = r"""extern "C" __global__ void k(int *y) {
+    y[0] = printf("%d of %5.1f\n", 3, 2.5), y[1] = printf("none\n"), y[2] = printf("100%%%s", "!");
+    y[3] = printf("%*d%-8lld|", 4, 5, 6ll);
+}"""
+    y = cp.zeros(4, "i")
+    cp.RawKernel(code, "k")((1,), (1,), (y,))
+    cp.cuda.Device().synchronize()
+    assert y.tolist() == [2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor", "logical_not"])
+def test_complex_numbers_are_neither_true_nor_false(name):
+    function, count = getattr(cp, name), 1 if name == "logical_not" else 2
+    with pytest.raises(TypeError, match="Wrong type"):
+        function(*[cp.array([1j])] * count)
+    wanted = getattr(np, name)(*[np.array([0, 2])] * count)
+    assert function(*[cp.array([0, 2])] * count).tolist() == wanted.tolist()
