@@ -28,7 +28,6 @@ RAISING = {
     "cupy._core._routines_math": "_scan_for_test",
     "cupy._core._scalar": "get_typename",
     "cupy._core.flags": "Flags",
-    "cupy.cuda.cufft": "Plan1d PlanNd",
     "cupy.cuda.pinned_memory": "PinnedMemory",
     "cupy.cuda.memory": "_malloc malloc_async",
     "cupy.linalg._util": "stacked_identity",
