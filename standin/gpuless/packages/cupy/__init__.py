@@ -124,6 +124,7 @@ _KERNELS = {
     "RawKernel": "raw",
     "RawModule": "raw",
     "fuse": "fusion",
+    "vectorize": "vectorize",
 }
 
 

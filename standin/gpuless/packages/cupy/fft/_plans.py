@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-import cupy.cuda.cufft as cufft  # not from cupy.cuda: that would ask it for a name
 import numpy as np
+
+import cupy.cuda.cufft as cufft  # not from cupy.cuda: that would ask it for a name
 
 _TYPES = {
     ("C2C", "F"): cufft.CUFFT_C2C,
@@ -212,4 +213,3 @@ def _type(dtype: np.dtype, value_type: str) -> int:
     if value_type not in ("C2C", "C2R"):
         raise ValueError
     return _TYPES[value_type, "F" if single else "D"]
-
