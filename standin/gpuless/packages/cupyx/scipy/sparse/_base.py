@@ -1,0 +1,312 @@
+"""What a sparse matrix on the device is: arrays of CuPy's, and SciPy's arithmetic on them.
+
+Every call builds SciPy's matrix over the memory of these arrays, without a copy, asks it, and
+brings the answer to the device.
+"""
+
+from __future__ import annotations
+
+import numbers
+
+import cupy
+import numpy as np
+import scipy.sparse
+from cupy._core._dispatch import named
+from cupy._core._ndarray import place
+from cupy._core._run import unwrap
+from scipy.sparse import SparseEfficiencyWarning, SparseWarning  # noqa: F401
+
+from gpuless import not_covered
+
+_FORMATS = {
+    "csr": "Compressed Sparse Row",
+    "csc": "Compressed Sparse Column",
+    "coo": "COOrdinate",
+    "dia": "DIAgonal",
+}
+# Of what arrays a matrix consists.
+PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
+_DTYPES = "?fdFD"
+BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
+
+
+class _spbase:
+    """A sparse matrix or array of two dimensions; ``format`` says how it is stored.
+
+    dtypes: bool, float32, float64, complex64, complex128.
+    """
+
+    __array_priority__ = 101
+    __hash__ = None
+    format: str
+    maxprint = 50
+
+    def _here(self):
+        """SciPy's matrix over the same memory; waits for the device."""
+        held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
+        make = getattr(scipy.sparse, type(self).__name__)
+        if self.format == "coo":
+            arg = (held["data"], (held["row"], held["col"]))
+        else:
+            arg = tuple(held.values())
+        return make(arg, shape=self.shape, copy=False)
+
+    def _hold(self, found) -> None:
+        """Keep what SciPy's matrix ``found`` holds, in memory of the device."""
+        for name in PARTS[self.format]:
+            self._hold_part(name, getattr(found, name))
+        self._shape = tuple(int(n) for n in found.shape)
+
+    def _hold_part(self, name: str, array: np.ndarray) -> None:
+        old = vars(self).get(name)
+        if old is None or array is not old._array:
+            setattr(self, name, place(np.ascontiguousarray(array)))
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in PARTS[self.format] and not isinstance(value, cupy.ndarray):
+            raise TypeError(f"{name} must be a cupy.ndarray, not {type(value)}")
+        object.__setattr__(self, name, value)
+
+    # What it is
+
+    dtype = property(lambda self: self.data.dtype)
+    device = property(lambda self: self.data.device)
+    ndim = 2
+    nnz = property(lambda self: int(self._here().nnz))
+    size = property(lambda self: self.nnz)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._shape
+
+    @shape.setter
+    def shape(self, value) -> None:
+        self._hold(self._here().reshape(value))
+
+    def get(self, stream=None):
+        """A copy on the host, as SciPy's matrix of the same format."""
+        if stream is not None:
+            stream.synchronize()
+        return self._here().copy()
+
+    def __len__(self) -> int:
+        raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
+
+    def __repr__(self) -> str:
+        kind = "array" if isinstance(self, sparray) else "matrix"
+        return (
+            f"<{_FORMATS[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
+            f"\twith {self.nnz} stored elements and shape {self.shape}>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __iter__(self):
+        return (self[row, :] for row in range(self.shape[0]))
+
+    def __bool__(self) -> bool:
+        if self.shape == (1, 1):
+            return self.nnz != 0
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or "
+            "a.all()."
+        )
+
+    def asformat(self, format):
+        """The same matrix as it is stored in another format; itself if it is so already."""
+        if format is None or format == self.format:
+            return self
+        return getattr(self, f"to{format}")()
+
+    def _refused(self, *args, **kwargs):
+        raise NotImplementedError
+
+    tobsr = todok = tolil = todia = _refused
+
+
+class sparray:
+    """The base of ``csr_array`` and the like: ``*`` is by element."""
+
+
+class spmatrix:
+    """The base of ``csr_matrix`` and the like: ``*`` is the product of matrices."""
+
+
+def issparse(x) -> bool:
+    """Whether ``x`` is a sparse matrix or array of the device's."""
+    return isinstance(x, _spbase)
+
+
+def isspmatrix(x) -> bool:
+    """Whether ``x`` is a sparse matrix of the device's; an array is none."""
+    return isinstance(x, spmatrix)
+
+
+def on_device(found):
+    """SciPy's answer, with matrices and arrays on the device."""
+    if scipy.sparse.issparse(found):
+        if found.ndim != 2:
+            raise not_covered("cupyx.scipy.sparse of one dimension")
+        if found.format not in PARTS:
+            found = found.tocoo()  # of blocks, which CuPy has not
+        if found.dtype.char not in _DTYPES:
+            found = found.astype(np.float64)
+        from cupyx.scipy import sparse  # its classes are made from this one
+
+        result = object.__new__(getattr(sparse, f"{found.format}_{_kind(found)}"))
+        result._hold(found)
+        return result
+    if isinstance(found, (np.ndarray, np.generic)):
+        return place(np.asarray(found))
+    if isinstance(found, tuple):
+        return tuple(map(on_device, found))
+    return found
+
+
+def _kind(found) -> str:
+    return "array" if isinstance(found, scipy.sparse.sparray) else "matrix"
+
+
+def on_host(value):
+    """What SciPy is given for an argument: TypeError for arrays and matrices of the host's."""
+    if issparse(value):
+        return value._here()
+    if scipy.sparse.issparse(value):
+        raise TypeError(f"Unsupported type {type(value)}")
+    if isinstance(value, (list, tuple)):
+        return type(value)(on_host(item) for item in value)
+    if isinstance(value, dict):
+        return {key: on_host(item) for key, item in value.items()}
+    if isinstance(value, slice):
+        return slice(*(on_host(one) for one in (value.start, value.stop, value.step)))
+    return unwrap(value, [])
+
+
+def _method(name: str):
+    def method(self, *args, **kwargs):
+        kwargs = {key: value for key, value in kwargs.items() if value is not None}
+        out = kwargs.pop("out", None)
+        found = getattr(self._here(), name)(*on_host(args), **on_host(kwargs))
+        if found is NotImplemented:
+            return found
+        if out is None:
+            return on_device(found)
+        if not isinstance(out, cupy.ndarray):
+            raise TypeError("Output arguments type must be cupy.ndarray")
+        if out.shape != np.shape(found):
+            raise ValueError("dimensions do not match")
+        out[...] = on_device(found)
+        return out
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _in_place(name: str):
+    def method(self, *args, **kwargs) -> None:
+        here = self._here()
+        getattr(here, name)(*on_host(args), **on_host(kwargs))
+        self._hold(here)
+
+    return named(method, name, "of SciPy's matrix, in place")
+
+
+def _operator(name: str):
+    """An operator; NotImplemented where CuPy leaves the work to the other operand."""
+    product = name in ("__matmul__", "__rmatmul__")
+
+    def method(self, other):
+        if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
+            return NotImplemented
+        if product and np.isscalar(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        found = getattr(self._here(), name)(on_host(other))
+        if isinstance(found, np.ndarray) and found.ndim == 2 and "mul" in name:
+            found = np.asfortranarray(found)  # as cuSPARSE leaves it
+        return found if found is NotImplemented else on_device(found)
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _give(cls: type, maker, names: str) -> None:
+    for name in names.split():
+        setattr(cls, name, maker(name))
+
+
+_EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply maximum minimum power sum
+mean nonzero count_nonzero reshape transpose tocoo tocsc tocsr toarray todense __abs__ __neg__
+__round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
+sqrt tan tanh trunc"""
+_OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv eq ne lt le gt ge"""
+_give(_spbase, _method, _EVERYWHERE)
+_give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
+_give(_spbase, _method, "__pow__")
+_spbase.T = property(lambda self: self.transpose())
+_spbase.mT = _spbase.T
+_spbase.real = property(lambda self: on_device(self._here().real))
+_spbase.imag = property(lambda self: on_device(self._here().imag))
+_give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")
+spmatrix.H = property(lambda self: self.getH())
+spmatrix.set_shape = lambda self, shape: setattr(self, "shape", shape)
+
+
+class compressed:
+    """What rows or columns that are stored one behind the other allow besides."""
+
+    def __getitem__(self, key):
+        return on_device(self._here()[_key(key)])
+
+    def __setitem__(self, key, value) -> None:
+        here = self._here()
+        here[_key(key)] = on_host(value)
+        self._hold(here)
+
+    @property
+    def has_sorted_indices(self) -> bool:
+        return bool(self._here().has_sorted_indices)
+
+    @property
+    def has_canonical_format(self) -> bool:
+        return bool(self._here().has_canonical_format)
+
+
+def _key(key):
+    if isinstance(key, tuple):
+        return tuple(map(on_host, key))
+    return on_host(key)
+
+
+_give(compressed, _method, "max min argmax argmin sorted_indices")
+_give(compressed, _in_place, "setdiag eliminate_zeros sum_duplicates sort_indices prune")
+
+
+class coordinates:
+    """What a list of coordinates allows besides."""
+
+    @property
+    def coords(self) -> tuple:
+        return self.row, self.col
+
+    @property
+    def has_canonical_format(self) -> bool:
+        rows, cols = self.row._host(), self.col._host()
+        after = (np.diff(rows) > 0) | ((np.diff(rows) == 0) & (np.diff(cols) > 0))
+        return bool(after.all())
+
+
+_give(coordinates, _in_place, "setdiag eliminate_zeros")
+
+
+def _sum_duplicates(self) -> None:
+    """Add up the values of equal coordinates, in place."""
+    here = self._here()
+    here.sum_duplicates()
+    self._hold(here)
+
+
+coordinates.sum_duplicates = _sum_duplicates
