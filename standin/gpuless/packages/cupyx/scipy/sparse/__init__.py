@@ -11,6 +11,7 @@ from cupyx.scipy.sparse import _base
 from cupyx.scipy.sparse._base import (  # noqa: F401
     SparseEfficiencyWarning,
     SparseWarning,
+    _spbase,
     issparse,
     isspmatrix,
     sparray,

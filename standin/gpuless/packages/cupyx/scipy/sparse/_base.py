@@ -7,6 +7,7 @@ brings the answer to the device.
 from __future__ import annotations
 
 import numbers
+import warnings
 
 import cupy
 import numpy as np
@@ -43,7 +44,7 @@ class _spbase:
 
     __array_priority__ = 101
     __hash__ = None
-    format: str
+    format = ""
     maxprint = 50
 
     def _here(self):
@@ -68,7 +69,7 @@ class _spbase:
             setattr(self, name, place(np.ascontiguousarray(array)))
 
     def __setattr__(self, name: str, value) -> None:
-        if name in PARTS[self.format] and not isinstance(value, cupy.ndarray):
+        if name in PARTS.get(self.format, ()) and not isinstance(value, cupy.ndarray):
             raise TypeError(f"{name} must be a cupy.ndarray, not {type(value)}")
         object.__setattr__(self, name, value)
 
@@ -77,7 +78,7 @@ class _spbase:
     dtype = property(lambda self: self.data.dtype)
     device = property(lambda self: self.data.device)
     ndim = 2
-    nnz = property(lambda self: int(self._here().nnz))
+    nnz = property(lambda self: int(self._getnnz()))
     size = property(lambda self: self.nnz)
 
     @property
@@ -86,7 +87,10 @@ class _spbase:
 
     @shape.setter
     def shape(self, value) -> None:
-        self._hold(self._here().reshape(value))
+        self._hold(self._here().reshape(value).asformat(self.format))
+
+    def _getnnz(self) -> int:
+        return self._here().nnz
 
     def get(self, stream=None):
         """A copy on the host, as SciPy's matrix of the same format."""
@@ -136,6 +140,35 @@ class sparray:
 
 class spmatrix:
     """The base of ``csr_matrix`` and the like: ``*`` is the product of matrices."""
+
+    def __init__(self, *args, maxprint=50, **kwargs):
+        if type(self) is spmatrix and (args or kwargs):
+            raise TypeError(
+                "cannot instantiate spmatrix directly; use a format subclass such as csr_matrix"
+            )
+        super().__init__(*args, **kwargs)
+        self.maxprint = maxprint
+
+    @property
+    def A(self):
+        """``toarray()``, by a name that CuPy is about to drop."""
+        _warn_of("A", "toarray()")
+        return self.toarray()
+
+    @property
+    def H(self):
+        """The conjugate of the transpose, by a name that CuPy is about to drop."""
+        _warn_of("H", "T.conj()")
+        return self.getH()
+
+    def set_shape(self, shape) -> None:
+        """Another shape of as many elements, in place."""
+        self.shape = shape
+
+
+def _warn_of(name: str, instead: str) -> None:
+    text = f"`spmatrix.{name}` is deprecated. Use `{instead}` instead."
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
 
 
 def issparse(x) -> bool:
@@ -251,8 +284,6 @@ _spbase.mT = _spbase.T
 _spbase.real = property(lambda self: on_device(self._here().real))
 _spbase.imag = property(lambda self: on_device(self._here().imag))
 _give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")
-spmatrix.H = property(lambda self: self.getH())
-spmatrix.set_shape = lambda self, shape: setattr(self, "shape", shape)
 
 
 class compressed:

@@ -11,9 +11,8 @@ from gpuless import not_covered
 
 
 class _made(_base._spbase):
-    def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
-        if maxprint is not None:
-            self.maxprint = maxprint
+    def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=50):
+        self.maxprint = maxprint
         if dtype is not None and np.dtype(dtype).char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         _check(self, arg1, shape)
