@@ -52,13 +52,22 @@ class _spbase:
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
         make = getattr(scipy.sparse, type(self).__name__)
         if self.format == "coo":
-            arg = (held["data"], (held["row"], held["col"]))
-        else:
-            arg = tuple(held.values())
-        return make(arg, shape=self.shape, copy=False)
+            found = make((held["data"], (held["row"], held["col"])), shape=self.shape, copy=False)
+            found.has_canonical_format = self.has_canonical_format
+            return found
+        found = make(tuple(held.values()), shape=self.shape, copy=False)
+        for flag in self._said():
+            setattr(found, flag[1:], vars(self)[flag])
+        return found
+
+    def _said(self) -> list[str]:
+        """What was said of the order of the indices, and is believed."""
+        return [name for name in vars(self) if name.startswith("_has_")]
 
     def _hold(self, found) -> None:
         """Keep what SciPy's matrix ``found`` holds, in memory of the device."""
+        for flag in self._said():
+            delattr(self, flag)  # it is found anew
         for name in PARTS[self.format]:
             self._hold_part(name, getattr(found, name))
         self._shape = tuple(int(n) for n in found.shape)
@@ -121,6 +130,14 @@ class _spbase:
             "The truth value of an array with more than one element is ambiguous. Use a.any() or "
             "a.all()."
         )
+
+    def toarray(self, order=None, out=None):
+        """The dense array, in the order 'C' (the default) or 'F'."""
+        if order not in (None, "C", "F", "c", "f"):
+            raise ValueError("order not understood")
+        return place(self._here().toarray(), (order or "C").upper())
+
+    todense = toarray
 
     def asformat(self, format):
         """The same matrix as it is stored in another format; itself if it is so already."""
@@ -194,6 +211,8 @@ def on_device(found):
 
         result = object.__new__(getattr(sparse, f"{found.format}_{_kind(found)}"))
         result._hold(found)
+        if found.format == "coo":
+            result.has_canonical_format = bool(found.has_canonical_format)
         return result
     if isinstance(found, (np.ndarray, np.generic)):
         return place(np.asarray(found))
@@ -266,24 +285,67 @@ def _operator(name: str):
     return named(method, name, "of SciPy's matrix, on the device")
 
 
+def _wide(a, b) -> tuple:
+    """Two matrices of SciPy's in one shape: a single row or column is repeated, as CuPy does it.
+
+    ValueError where that does not make them fit.
+    """
+    if not scipy.sparse.issparse(b) or a.shape == b.shape:
+        return a, b
+    try:
+        shape = np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ValueError("inconsistent shape") from None
+    return tuple(
+        one if one.shape == shape else type(one)(np.broadcast_to(one.toarray(), shape))
+        for one in (a, b)
+    )
+
+
+def _by_element(name: str):
+    def method(self, other):
+        if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
+            if not name.startswith("__"):
+                raise TypeError(f"Unsupported type {type(other)}")
+            return NotImplemented
+        here, there = _wide(self._here(), on_host(other))
+        return on_device(getattr(here, name)(there))
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
 def _give(cls: type, maker, names: str) -> None:
     for name in names.split():
         setattr(cls, name, maker(name))
 
 
-_EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply maximum minimum power sum
-mean nonzero count_nonzero reshape transpose tocoo tocsc tocsr toarray todense __abs__ __neg__
+_EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply power sum
+mean nonzero count_nonzero reshape transpose tocoo tocsc tocsr __abs__ __neg__
 __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
 sqrt tan tanh trunc"""
-_OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv eq ne lt le gt ge"""
+_OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
 _give(_spbase, _method, "__pow__")
+_give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T
 _spbase.real = property(lambda self: on_device(self._here().real))
 _spbase.imag = property(lambda self: on_device(self._here().imag))
 _give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")
+
+
+def _flag(name: str) -> property:
+    """What SciPy finds, until it is said."""
+
+    def get(self) -> bool:
+        said = vars(self).get(f"_{name}")
+        return bool(getattr(self._here(), name)) if said is None else said
+
+    def say(self, value) -> None:
+        setattr(self, f"_{name}", bool(value))
+
+    return property(get, say)
 
 
 class compressed:
@@ -297,13 +359,8 @@ class compressed:
         here[_key(key)] = on_host(value)
         self._hold(here)
 
-    @property
-    def has_sorted_indices(self) -> bool:
-        return bool(self._here().has_sorted_indices)
-
-    @property
-    def has_canonical_format(self) -> bool:
-        return bool(self._here().has_canonical_format)
+    has_sorted_indices = _flag("has_sorted_indices")
+    has_canonical_format = _flag("has_canonical_format")
 
 
 def _key(key):
@@ -313,31 +370,46 @@ def _key(key):
 
 
 _give(compressed, _method, "max min argmax argmin sorted_indices")
-_give(compressed, _in_place, "setdiag eliminate_zeros sum_duplicates sort_indices prune")
+_give(compressed, _in_place, "eliminate_zeros sum_duplicates sort_indices prune")
 
 
 class coordinates:
     """What a list of coordinates allows besides."""
 
+    has_canonical_format = False  # whether it is known that none comes twice
+
     @property
     def coords(self) -> tuple:
         return self.row, self.col
 
-    @property
-    def has_canonical_format(self) -> bool:
-        rows, cols = self.row._host(), self.col._host()
-        after = (np.diff(rows) > 0) | ((np.diff(rows) == 0) & (np.diff(cols) > 0))
-        return bool(after.all())
 
-
-_give(coordinates, _in_place, "setdiag eliminate_zeros")
+_give(coordinates, _in_place, "eliminate_zeros")
 
 
 def _sum_duplicates(self) -> None:
     """Add up the values of equal coordinates, in place."""
-    here = self._here()
-    here.sum_duplicates()
-    self._hold(here)
+    if not self.has_canonical_format:
+        here = self._here()
+        here.sum_duplicates()
+        self._hold(here)
+        self.has_canonical_format = True
 
 
 coordinates.sum_duplicates = _sum_duplicates
+
+
+def _setdiag(self, values, k=0) -> None:
+    """Set the elements ``[i, i + k]``, in place, to a number or to an array's or list's items."""
+    rows, columns = self.shape
+    if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
+        raise ValueError("k exceeds matrix dimensions")
+    values = cupy.asarray(values, dtype=self.dtype)
+    if values.ndim > 1:
+        raise ValueError("values must be 0-d or 1-d")
+    if values.size:
+        here = self._here()
+        here.setdiag(values._host(), k)
+        self._hold(here)
+
+
+compressed.setdiag = coordinates.setdiag = _setdiag

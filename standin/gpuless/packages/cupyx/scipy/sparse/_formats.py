@@ -33,6 +33,8 @@ class _made(_base._spbase):
             if name not in vars(self):
                 self._hold_part(name, getattr(found, name))
         self._shape = tuple(int(n) for n in found.shape)
+        if self.format == "coo" and not (isinstance(arg1, tuple) and len(found.data)):
+            self.has_canonical_format = bool(found.has_canonical_format)
 
 
 def _parts(arg1, form: str):
@@ -104,6 +106,8 @@ def _check(self, arg1, shape) -> None:
     elif len(arg1) == 3 and form != "coo":
         if not all(isinstance(one, cupy.ndarray) and one.ndim == 1 for one in arg1):
             raise ValueError("data, indices, and indptr must be 1-D cupy arrays")
+        if shape is not None and len(shape) != 2:
+            raise ValueError(f"shape must be a 2-tuple, not {shape}")
         if len(arg1[0]) != len(arg1[1]):
             raise ValueError("indices and data should have the same size")
         major = None if shape is None else shape[1 if form == "csc" else 0]
