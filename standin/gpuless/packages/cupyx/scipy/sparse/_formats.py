@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 import scipy.sparse
 
-from cupyx.scipy.sparse import _base
+from cupyx.scipy.sparse import _base, _layouts
 from gpuless import not_covered
 
 
@@ -144,7 +144,7 @@ def _check_coordinates(data, coords, shape) -> None:
                 raise ValueError(f"negative {name} index found")
 
 
-class csr_matrix(_base.spmatrix, _base.compressed, _made):
+class csr_matrix(_base.spmatrix, _layouts.compressed, _made):
     """A matrix by rows: ``csr_matrix(a)`` of a device array or another matrix, ``(shape)``,
     ``(data, (row, col))`` or ``(data, indices, indptr)``. Errors as CuPy's.
     """
@@ -152,13 +152,13 @@ class csr_matrix(_base.spmatrix, _base.compressed, _made):
     format = "csr"
 
 
-class csc_matrix(_base.spmatrix, _base.compressed, _made):
+class csc_matrix(_base.spmatrix, _layouts.compressed, _made):
     """A matrix by columns, made of what ``csr_matrix`` is made of."""
 
     format = "csc"
 
 
-class coo_matrix(_base.spmatrix, _base.coordinates, _made):
+class coo_matrix(_base.spmatrix, _layouts.coordinates, _made):
     """A matrix as a list of coordinates and values, made of an array, a matrix, a shape or
     ``(data, (row, col))``.
     """
@@ -175,19 +175,19 @@ class dia_matrix(_base.spmatrix, _made):
         return self.copy() if copy else self
 
 
-class csr_array(_base.compressed, _made, _base.sparray):
+class csr_array(_layouts.compressed, _made, _base.sparray):
     """As ``csr_matrix``; ``*`` is by element."""
 
     format = "csr"
 
 
-class csc_array(_base.compressed, _made, _base.sparray):
+class csc_array(_layouts.compressed, _made, _base.sparray):
     """As ``csc_matrix``; ``*`` is by element."""
 
     format = "csc"
 
 
-class coo_array(_base.coordinates, _made, _base.sparray):
+class coo_array(_layouts.coordinates, _made, _base.sparray):
     """As ``coo_matrix``; ``*`` is by element."""
 
     format = "coo"
