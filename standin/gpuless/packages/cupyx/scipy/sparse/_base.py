@@ -33,6 +33,7 @@ PARTS = {
     "dia": ("data", "offsets"),
 }
 _DTYPES = "?fdFD"
+_CLASSES: dict[str, type] = {}  # csr_matrix and the like, by their names
 BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
 
 
@@ -46,6 +47,10 @@ class _spbase:
     __hash__ = None
     format = ""
     maxprint = 50
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        super().__init_subclass__(**kwargs)
+        _CLASSES.setdefault(cls.__name__, cls)
 
     def _here(self):
         """SciPy's matrix over the same memory; waits for the device."""
@@ -207,9 +212,7 @@ def on_device(found):
             found = found.tocoo()  # of blocks, which CuPy has not
         if found.dtype.char not in _DTYPES:
             found = found.astype(np.float64)
-        from cupyx.scipy import sparse  # its classes are made from this one
-
-        result = object.__new__(getattr(sparse, f"{found.format}_{_kind(found)}"))
+        result = object.__new__(_CLASSES[f"{found.format}_{_kind(found)}"])
         result._hold(found)
         if found.format == "coo":
             result.has_canonical_format = bool(found.has_canonical_format)
