@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect as _inspect
 
+import numpy as _np
+from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy.fft import _plans, fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
@@ -46,6 +48,28 @@ def _planned(name: str):
 globals().update(_served)
 for _name in [kind + more for kind in _KINDS for more in ("", "2", "n")]:
     globals()[_name] = _planned(_name)
+
+# What ``scipy.fft.set_backend(cupyx.scipy.fft)`` asks for.
+__ua_domain__ = "numpy.scipy.fft"
+
+
+def __ua_convert__(dispatchables, coerce):
+    """The arrays of a call to SciPy's, on the device if SciPy may bring them there."""
+    values = []
+    for one in dispatchables:
+        value = one.value
+        if coerce and one.coercible and one.type is _np.ndarray:
+            value = _asarray(value)
+        if one.type is _np.ndarray and not isinstance(value, _ndarray):
+            return NotImplemented
+        values.append(value)
+    return values
+
+
+def __ua_function__(method, args, kwargs):
+    """What this module makes of a call to SciPy's function."""
+    function = globals().get(method.__name__)
+    return NotImplemented if function is None else function(*args, **kwargs)
 
 
 def __getattr__(name: str):
