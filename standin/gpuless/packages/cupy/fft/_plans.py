@@ -83,7 +83,8 @@ def check(a, s, axes, value_type: str, plan=None, *, one: bool) -> bool:
         taken = current or plan
         rows = not isinstance(taken, cufft.PlanNd)
     else:  # CuPy chooses before it looks at a plan that is given
-        rows = not _possible(_sorted(a.ndim, s, axes, value_type), a.ndim) or a.flags.f_contiguous
+        in_order = _sorted(a.ndim, s, axes, value_type)
+        rows = len(in_order) < 2 or not _possible(in_order, a.ndim) or a.flags.f_contiguous
     if rows:
         if value_type != "C2C" and current is None:
             return True  # CuPy takes its own there, whatever is given
