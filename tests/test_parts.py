@@ -137,7 +137,7 @@ def house(tmp_path, monkeypatch):
     """The runner with folders of its own and two parts, of which the first fails."""
     monkeypatch.setattr(parts, "ROOT", tmp_path)
     monkeypatch.setattr(parts, "FOLDER", tmp_path / "_build" / "tests")
-    cache = "import os, pathlib; c = pathlib.Path(os.environ['HELPERS_CACHE'])\n"
+    cache = "import os, pathlib; c = pathlib.Path(os.environ['GPULESS_CACHE'])\n"
     fill = "c.mkdir(parents=True); (c / 'made').touch(); exit(1)"
     monkeypatch.setattr(parts, "FIRST", (Part("first", (python(cache + fill),)),))
     look = "assert (c / 'made').exists()"

@@ -261,11 +261,6 @@ def projects(chapters):
             if why:
                 what = f"`{why}`" if kind == "refused" else why
                 reasons.append(f"- **{name}**, {kind} ({count:,}): {what}.")
-        if "without" in project:
-            reasons.append(
-                f"- **{name}**: `{project['without']}` is refused, and the project then goes "
-                "without CuPy; here an empty module stands in its place."
-            )
         kinds = ("passed", "failed", "refused", "skipped")
         rows.append(
             [f"{name} {project['version']}", project["about"], project["kernels"] or None]

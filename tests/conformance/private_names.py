@@ -28,7 +28,6 @@ RAISING = {
     "cupy._core._routines_math": "_scan_for_test",
     "cupy._core._scalar": "get_typename",
     "cupy._core.flags": "Flags",
-    "cupy.cuda.cufft": "Plan1d PlanNd",
     "cupy.cuda.pinned_memory": "PinnedMemory",
     "cupy.cuda.memory": "_malloc malloc_async",
     "cupy.linalg._util": "stacked_identity",
@@ -87,8 +86,8 @@ def install(folder: Path) -> None:
     for name in ("cub", "cutensor"):
         _module(f"cupy.cuda.{name}", available=False)
     _module("cupy._environment", get_cub_path=lambda: None, get_hipcc_path=lambda: None)
+    _module("cupyx.cusparse", check_availability=lambda name: True, getVersion=lambda: CUDA)
     _module("cupyx.cusolver", check_availability=lambda name: True)
-    _module("cupyx.scipy.sparse", issparse=lambda array: False)
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: divmod(CUDA // 10, 100))
     _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)
     _members(runtime, cudaDevAttrMemoryPoolsSupported=115)

@@ -18,7 +18,7 @@ SOURCE = 'extern "C" double answer() { return 17; }'
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULESS_CACHE", str(tmp_path / "cache"))
     compiler._include_shim.cache_clear()
     preprocess._answers.cache_clear()
     yield tmp_path / "cache"
@@ -44,7 +44,7 @@ def test_others_could_write_there(folder, mode):
     cache.folder()
     (folder / "planted.so").write_text("")
     folder.chmod(mode)
-    with pytest.raises(RuntimeError, match="other users can write .*chmod 700.*HELPERS_CACHE"):
+    with pytest.raises(RuntimeError, match="other users can write .*chmod 700.*GPULESS_CACHE"):
         compiler.build(SOURCE)
     (folder / "planted.so").unlink()
     assert cache.folder().stat().st_mode & 0o777 == 0o700  # nobody has put anything there
@@ -53,16 +53,16 @@ def test_others_could_write_there(folder, mode):
 def test_it_is_another_users(folder, monkeypatch):
     cache.folder()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(RuntimeError, match="another user's.*HELPERS_CACHE"):
+    with pytest.raises(RuntimeError, match="another user's.*GPULESS_CACHE"):
         cache.folder()
 
 
 def test_it_cannot_be_made(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):
-        monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / place))
+        monkeypatch.setenv("GPULESS_CACHE", str(tmp_path / place))
         with pytest.raises(
-            RuntimeError, match="cannot be made: .*environment variable HELPERS_CACHE"
+            RuntimeError, match="cannot be made: .*environment variable GPULESS_CACHE"
         ):
             cache.folder()
 

@@ -18,7 +18,7 @@ KERNEL = """extern "C" __global__ void row(int *x) {
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """Where the kernels are written down; nothing is known of them yet."""
-    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(chapters_kernels, "FOLDER", tmp_path / "kernels")
     return tmp_path / "kernels"
 

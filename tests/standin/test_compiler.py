@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("HELPERS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULESS_CACHE", str(tmp_path / "cache"))
     compiler._include_shim.cache_clear()
     yield tmp_path / "cache"
     compiler._include_shim.cache_clear()
@@ -77,7 +77,7 @@ def test_several_processes_at_once(cache):
         "f = compiler.build('extern \"C\" double answer() { return 17; }').answer\n"
         "f.restype = ctypes.c_double; assert f() == 17"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HELPERS_CACHE": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GPULESS_CACHE": str(cache)}
 
     def run(_):
         return subprocess.run([sys.executable, "-c", code], env=environment).returncode

@@ -180,3 +180,39 @@ def test_the_switches_of_the_transforms():
     config.use_multi_gpus = False
     with pytest.raises(NotImplementedError, match="cupy.fft.config.use_multi_gpus"):
         config.use_multi_gpus = True
+
+
+def test_a_plan_is_held_to_its_arrays():
+    from cupy.cuda import cufft
+    from cupyx.scipy import fft, fftpack
+
+    x = cp.asarray(np.random.default_rng(1).standard_normal((3, 5, 8)) + 0j)
+    several, one = fft.get_fft_plan(x, axes=(1, 2)), fftpack.get_fft_plan(x, axes=1)
+    assert isinstance(several, cufft.PlanNd) and isinstance(one, cufft.Plan1d)
+    assert (several.shape, several.batch, one.nx, one.batch) == ((5, 8), 3, 5, 24)
+    want = np.fft.fft2(x.get())
+    for call in (lambda: fft.fft2(x, plan=several), lambda: fftpack.fft2(x, plan=several)):
+        np.testing.assert_allclose(call().get(), want, atol=1e-12)
+    with several:
+        assert cufft.get_current_plan() is several
+        np.testing.assert_allclose(cp.fft.fft2(x).get(), want, atol=1e-12)
+        with pytest.raises(RuntimeError, match="either as a context manager or as an argument"):
+            fft.fft2(x, plan=several)
+        with pytest.raises(ValueError, match="expected plan to have type cufft.Plan1d"):
+            cp.fft.fft(x)
+    assert cufft.get_current_plan() is None
+    np.testing.assert_allclose(fft.ifft(x, axis=1, plan=one).get(), np.fft.ifft(x.get(), axis=1))
+    for wrong, text in (
+        (lambda: fft.fft2(x[:, :4], plan=several), "do not match"),
+        (lambda: fft.fft2(x.astype("F"), plan=several), "dtype mismatch"),
+        (lambda: fft.fft(x, axis=2, plan=one), "size does not match"),
+        (lambda: fft.fft(x[:2], axis=1, plan=one), "Batch size"),
+        (lambda: fft.get_fft_plan(x, axes=(0, 2)), "could not be created"),
+        (lambda: fft.get_fft_plan(x[:, ::2]), "contiguous"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            wrong()
+    half = fft.get_fft_plan(cp.ones((4, 6)), value_type="R2C")
+    assert half.fft_type == cufft.CUFFT_D2Z and half.last_size == 4
+    with half:
+        assert cp.fft.rfft2(cp.ones((4, 6))).shape == (4, 4)

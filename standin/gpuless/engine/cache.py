@@ -1,6 +1,6 @@
 """The folder of what was compiled, which is loaded and run: nobody else may write there.
 
-It is ``$HELPERS_CACHE`` or ``~/.cache/from-kernel-to-network``. A file's name is a hash of all it
+It is ``$GPULESS_CACHE`` or ``~/.cache/gpuless``. A file's name is a hash of all it
 was made from, so nothing in it is ever stale and the folder may be deleted at any time.
 """
 
@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 _END = "\n# whole\n"
-DEFAULT = "~/.cache/from-kernel-to-network"
+DEFAULT = "~/.cache/gpuless"
 REMEDY = (
-    "Set the environment variable HELPERS_CACHE to a folder of your own, such as one in your home "
+    "Set the environment variable GPULESS_CACHE to a folder of your own, such as one in your home "
     "folder, before you start Python"
 )
 
@@ -27,7 +27,7 @@ def folder() -> Path:
         RuntimeError: it cannot be made, or others own it or can write to it: they could put there
             what would then be run.
     """
-    path = Path(os.environ.get("HELPERS_CACHE") or DEFAULT).expanduser()
+    path = Path(os.environ.get("GPULESS_CACHE") or DEFAULT).expanduser()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_dir():

@@ -124,14 +124,17 @@ _KERNELS = {
     "RawKernel": "raw",
     "RawModule": "raw",
     "fuse": "fusion",
+    "vectorize": "vectorize",
 }
 
 
 def __getattr__(name: str):
-    if name not in _KERNELS:
-        raise _missing("cupy", name)
     import importlib
 
+    if name == "cublas":  # `from cupy import cublas` asks here before it looks for the module
+        return importlib.import_module("cupy.cublas")
+    if name not in _KERNELS:
+        raise _missing("cupy", name)
     home = importlib.import_module(f"cupy._core.{_KERNELS[name]}")
     if name == "fuse":
         home.install(globals())

@@ -17,7 +17,9 @@ from gpuless.engine.memory import holding
 
 
 def _shape(shape) -> tuple:
-    return tuple(shape) if np.iterable(shape) else (shape,)
+    sizes = tuple(shape) if np.iterable(shape) else (shape,)
+    # A product of NumPy's short integers would run over.
+    return tuple(int(n) if isinstance(n, np.integer) else n for n in sizes)
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,8 @@ from cupy._core._creation import created
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._row import row
-from cupy.fft import config
+from cupy.cuda.cufft import get_current_plan
+from cupy.fft import _plans, config
 from gpuless import missing
 
 
@@ -65,12 +67,27 @@ def _planned(function: Callable) -> Callable:
     def planned(a, *args, **kwargs):
         if not isinstance(a, ndarray):
             raise TypeError("The input array a must be a cupy.ndarray")
+        given = get_current_plan() is not None and _fits(function, a, args, kwargs)
         result = transform(a, *args, **kwargs)
+        if given:
+            return result
         norm_free = {key: value for key, value in kwargs.items() if key != "norm"}
         config.get_plan_cache().touch((kind, result.shape, result.dtype.char, args, str(norm_free)))
         return result
 
     return named(planned, name)
+
+
+def _fits(function: Callable, a: ndarray, args: tuple, kwargs: dict) -> bool:
+    """True: the plan of the ``with`` block is that of this call; ValueError where it is not."""
+    call = inspect.signature(function).bind(a, *args, **kwargs)
+    call.apply_defaults()
+    kind, one = _plans.kind(function.__name__), "axis" in call.arguments
+    if one:
+        s, axes = (call.arguments["n"],), (call.arguments["axis"],)
+    else:
+        s, axes = call.arguments["s"], call.arguments["axes"]
+    return _plans.check(a, s, axes, kind, one=one)
 
 
 fft = _planned(np.fft.fft)

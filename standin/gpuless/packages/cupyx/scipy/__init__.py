@@ -9,7 +9,7 @@ from cupy._core._ndarray import ndarray as _ndarray
 
 from gpuless import missing as _missing
 
-_SERVED = ("fft", "linalg", "ndimage", "signal", "spatial", "special", "stats")
+_SERVED = ("fft", "fftpack", "linalg", "ndimage", "signal", "sparse", "spatial", "special", "stats")
 
 
 def get_array_module(*args):

@@ -1,13 +1,75 @@
-"""``cupyx.scipy.fft`` on the CPU."""
+"""``cupyx.scipy.fft`` on the CPU: SciPy's transforms, each with a ``plan``."""
 
 from __future__ import annotations
 
+import inspect as _inspect
+
+import numpy as _np
+from cupy._core._creation import asarray as _asarray
+from cupy._core._dispatch import named as _named
+from cupy._core._ndarray import ndarray as _ndarray
+from cupy.fft import _plans, fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
+from cupy.fft._plans import get_fft_plan  # noqa: F401
 from scipy import fft as _library
 
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 
-globals().update(_serve(_library, arrays=True))
+_served = _serve(_library, arrays=True)
+_KINDS = "fft ifft rfft irfft hfft ihfft".split()
+
+
+def _planned(name: str):
+    """The transform of that name, which holds its array to the plan that is given, if one is."""
+    transform = _served[name]
+    signature = _inspect.signature(getattr(_library, name))
+    signature = signature.replace(
+        parameters=[p for p in signature.parameters.values() if p.name != "workers"]
+    )
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        values, plan = given.arguments, given.arguments["plan"]
+        if plan is not None and "h" in name:
+            raise NotImplementedError(f"{name} plan is currently not yet supported")
+        one = "axis" in values
+        s, axes = ((values["n"],), (values["axis"],)) if one else (values["s"], values["axes"])
+        if isinstance(values["x"], _ndarray):
+            s = (s,) if isinstance(s, int) else s
+            axes = (axes,) if isinstance(axes, int) else axes
+            _plans.check(values["x"], s, axes, _plans.kind(name), plan, one=one)
+        values["plan"] = None
+        return transform(*given.args, **given.kwargs)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+globals().update(_served)
+for _name in [kind + more for kind in _KINDS for more in ("", "2", "n")]:
+    globals()[_name] = _planned(_name)
+
+# What ``scipy.fft.set_backend(cupyx.scipy.fft)`` asks for.
+__ua_domain__ = "numpy.scipy.fft"
+
+
+def __ua_convert__(dispatchables, coerce):
+    """The arrays of a call to SciPy's, on the device if SciPy may bring them there."""
+    values = []
+    for one in dispatchables:
+        value = one.value
+        if coerce and one.coercible and one.type is _np.ndarray:
+            value = _asarray(value)
+        if one.type is _np.ndarray and not isinstance(value, _ndarray):
+            return NotImplemented
+        values.append(value)
+    return values
+
+
+def __ua_function__(method, args, kwargs):
+    """What this module makes of a call to SciPy's function."""
+    function = globals().get(method.__name__)
+    return NotImplemented if function is None else function(*args, **kwargs)
 
 
 def __getattr__(name: str):

@@ -1,0 +1,90 @@
+"""``cupyx.scipy.sparse`` on the CPU: CuPy's matrices, SciPy's arithmetic."""
+
+from __future__ import annotations
+
+import cupy as _cupy
+import numpy as _np
+import scipy.sparse as _library
+from cupy._core._dispatch import named as _named
+
+from cupyx.scipy.sparse import _base
+from cupyx.scipy.sparse._base import (  # noqa: F401
+    SparseEfficiencyWarning,
+    SparseWarning,
+    _spbase,
+    issparse,
+    isspmatrix,
+    sparray,
+    spmatrix,
+)
+from cupyx.scipy.sparse._formats import (  # noqa: F401
+    coo_array,
+    coo_matrix,
+    csc_array,
+    csc_matrix,
+    csr_array,
+    csr_matrix,
+    dia_array,
+    dia_matrix,
+)
+from gpuless import missing as _missing
+
+
+def _face(name: str):
+    """SciPy's function of that name, which takes and gives what lies on the device."""
+    function = getattr(_library, name)
+
+    def call(*args, **kwargs):
+        return _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in """eye identity spdiags diags bmat block_array block_diag diags_array eye_array hstack
+vstack kron kronsum find tril triu""".split():
+    globals()[_name] = _face(_name)
+
+
+def random(
+    m, n, density=0.01, format="coo", dtype=None, random_state=None, data_rvs=None
+):  # fmt: skip
+    """A matrix of shape ``(m, n)`` with ``int(density * m * n)`` elements at random places.
+
+    ``dtype`` float64 (the default) or float32, ``random_state`` of ``cupy.random`` or a seed,
+    ``data_rvs(k)`` the values of ``k`` elements; ValueError for a density outside 0 to 1.
+    """
+    if not 0 <= density <= 1:
+        raise ValueError("density expected to be 0 <= density <= 1")
+    dtype = _np.dtype(dtype)
+    if dtype.char not in "fd":
+        raise NotImplementedError(f"type {dtype} not supported")
+    if random_state is None:
+        random_state = _cupy.random
+    elif isinstance(random_state, (int, _np.integer)):
+        random_state = _cupy.random.RandomState(random_state)
+    count = int(density * m * n)
+    places = random_state.choice(m * n, size=count, replace=False)
+    values = (data_rvs or random_state.rand)(count).astype(dtype)
+    columns = places // m
+    found = coo_matrix((values, (places - columns * m, columns)), shape=(m, n))
+    return found.asformat(format)
+
+
+def rand(m, n, density=0.01, format="coo", dtype=None, random_state=None):
+    """As ``random``, with values between 0 and 1."""
+    return random(m, n, density, format, dtype, random_state)
+
+
+def _asks(name: str):
+    def ask(x) -> bool:
+        return isinstance(x, globals()[f"{name}_matrix"])
+
+    return _named(ask, f"isspmatrix_{name}", "for matrices of the device's")
+
+
+for _name in _base.PARTS:
+    globals()[f"isspmatrix_{_name}"] = _asks(_name)
+
+
+def __getattr__(name: str):
+    raise _missing(__name__, name)

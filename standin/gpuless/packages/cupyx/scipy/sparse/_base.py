@@ -1,0 +1,338 @@
+"""What a sparse matrix on the device is: arrays of CuPy's, and SciPy's arithmetic on them.
+
+Every call builds SciPy's matrix over the memory of these arrays, without a copy, asks it, and
+brings the answer to the device.
+"""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+
+import cupy
+import numpy as np
+import scipy.sparse
+from cupy._core._dispatch import named
+from cupy._core._ndarray import place
+from cupy._core._run import unwrap
+from scipy.sparse import SparseEfficiencyWarning, SparseWarning  # noqa: F401
+
+from gpuless import not_covered
+
+_FORMATS = {
+    "csr": "Compressed Sparse Row",
+    "csc": "Compressed Sparse Column",
+    "coo": "COOrdinate",
+    "dia": "DIAgonal",
+}
+# Of what arrays a matrix consists.
+PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
+_DTYPES = "?fdFD"
+_CLASSES: dict[str, type] = {}  # csr_matrix and the like, by their names
+BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
+
+
+class _spbase:
+    """A sparse matrix or array of two dimensions; ``format`` says how it is stored.
+
+    dtypes: bool, float32, float64, complex64, complex128.
+    """
+
+    __array_priority__ = 101
+    __hash__ = None
+    format = ""
+    maxprint = 50
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        super().__init_subclass__(**kwargs)
+        _CLASSES.setdefault(cls.__name__, cls)
+
+    def _here(self):
+        """SciPy's matrix over the same memory; waits for the device."""
+        held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
+        make = getattr(scipy.sparse, type(self).__name__)
+        if self.format == "coo":
+            found = make((held["data"], (held["row"], held["col"])), shape=self.shape, copy=False)
+            found.has_canonical_format = self.has_canonical_format
+            return found
+        found = make(tuple(held.values()), shape=self.shape, copy=False)
+        for flag in self._said():
+            setattr(found, flag[1:], vars(self)[flag])
+        return found
+
+    def _said(self) -> list[str]:
+        """What was said of the order of the indices, and is believed."""
+        return [name for name in vars(self) if name.startswith("_has_")]
+
+    def _hold(self, found) -> None:
+        """Keep what SciPy's matrix ``found`` holds, in memory of the device."""
+        for flag in self._said():
+            delattr(self, flag)  # it is found anew
+        for name in PARTS[self.format]:
+            self._hold_part(name, getattr(found, name))
+        self._shape = tuple(int(n) for n in found.shape)
+
+    def _hold_part(self, name: str, array: np.ndarray) -> None:
+        old = vars(self).get(name)
+        if old is None or array is not old._array:
+            setattr(self, name, place(np.ascontiguousarray(array)))
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in PARTS.get(self.format, ()) and not isinstance(value, cupy.ndarray):
+            raise TypeError(f"{name} must be a cupy.ndarray, not {type(value)}")
+        object.__setattr__(self, name, value)
+
+    # What it is
+
+    dtype = property(lambda self: self.data.dtype)
+    device = property(lambda self: self.data.device)
+    ndim = 2
+    nnz = property(lambda self: int(self._getnnz()))
+    size = property(lambda self: self.nnz)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._shape
+
+    @shape.setter
+    def shape(self, value) -> None:
+        self._hold(self._here().reshape(value).asformat(self.format))
+
+    def _getnnz(self) -> int:
+        return self._here().nnz
+
+    def get(self, stream=None):
+        """A copy on the host, as SciPy's matrix of the same format."""
+        if stream is not None:
+            stream.synchronize()
+        return self._here().copy()
+
+    def __len__(self) -> int:
+        raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
+
+    def __repr__(self) -> str:
+        kind = "array" if isinstance(self, sparray) else "matrix"
+        return (
+            f"<{_FORMATS[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
+            f"\twith {self.nnz} stored elements and shape {self.shape}>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __iter__(self):
+        return (self[row, :] for row in range(self.shape[0]))
+
+    def __bool__(self) -> bool:
+        if self.shape == (1, 1):
+            return self.nnz != 0
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or "
+            "a.all()."
+        )
+
+    def toarray(self, order=None, out=None):
+        """The dense array, in the order 'C' (the default) or 'F'."""
+        if order not in (None, "C", "F", "c", "f"):
+            raise ValueError("order not understood")
+        return place(self._here().toarray(), (order or "C").upper())
+
+    todense = toarray
+
+    def asformat(self, format):
+        """The same matrix as it is stored in another format; itself if it is so already."""
+        if format is None or format == self.format:
+            return self
+        return getattr(self, f"to{format}")()
+
+    def _refused(self, *args, **kwargs):
+        raise NotImplementedError
+
+    tobsr = todok = tolil = todia = _refused
+
+
+class sparray:
+    """The base of ``csr_array`` and the like: ``*`` is by element."""
+
+
+class spmatrix:
+    """The base of ``csr_matrix`` and the like: ``*`` is the product of matrices."""
+
+    def __init__(self, *args, maxprint=50, **kwargs):
+        if type(self) is spmatrix and (args or kwargs):
+            raise TypeError(
+                "cannot instantiate spmatrix directly; use a format subclass such as csr_matrix"
+            )
+        super().__init__(*args, **kwargs)
+        self.maxprint = maxprint
+
+    @property
+    def A(self):
+        """``toarray()``, by a name that CuPy is about to drop."""
+        _warn_of("A", "toarray()")
+        return self.toarray()
+
+    @property
+    def H(self):
+        """The conjugate of the transpose, by a name that CuPy is about to drop."""
+        _warn_of("H", "T.conj()")
+        return self.getH()
+
+    def set_shape(self, shape) -> None:
+        """Another shape of as many elements, in place."""
+        self.shape = shape
+
+
+def _warn_of(name: str, instead: str) -> None:
+    text = f"`spmatrix.{name}` is deprecated. Use `{instead}` instead."
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
+
+
+def issparse(x) -> bool:
+    """Whether ``x`` is a sparse matrix or array of the device's."""
+    return isinstance(x, _spbase)
+
+
+def isspmatrix(x) -> bool:
+    """Whether ``x`` is a sparse matrix of the device's; an array is none."""
+    return isinstance(x, spmatrix)
+
+
+def on_device(found):
+    """SciPy's answer, with matrices and arrays on the device."""
+    if scipy.sparse.issparse(found):
+        if found.ndim != 2:
+            raise not_covered("cupyx.scipy.sparse of one dimension")
+        if found.format not in PARTS:
+            found = found.tocoo()  # of blocks, which CuPy has not
+        if found.dtype.char not in _DTYPES:
+            found = found.astype(np.float64)
+        result = object.__new__(_CLASSES[f"{found.format}_{_kind(found)}"])
+        result._hold(found)
+        if found.format == "coo":
+            result.has_canonical_format = bool(found.has_canonical_format)
+        return result
+    if isinstance(found, (np.ndarray, np.generic)):
+        return place(np.asarray(found))
+    if isinstance(found, tuple):
+        return tuple(map(on_device, found))
+    return found
+
+
+def _kind(found) -> str:
+    return "array" if isinstance(found, scipy.sparse.sparray) else "matrix"
+
+
+def on_host(value):
+    """What SciPy is given for an argument: TypeError for arrays and matrices of the host's."""
+    if issparse(value):
+        return value._here()
+    if scipy.sparse.issparse(value):
+        raise TypeError(f"Unsupported type {type(value)}")
+    if isinstance(value, (list, tuple)):
+        return type(value)(on_host(item) for item in value)
+    if isinstance(value, dict):
+        return {key: on_host(item) for key, item in value.items()}
+    if isinstance(value, slice):
+        return slice(*(on_host(one) for one in (value.start, value.stop, value.step)))
+    return unwrap(value, [])
+
+
+def _method(name: str):
+    def method(self, *args, **kwargs):
+        kwargs = {key: value for key, value in kwargs.items() if value is not None}
+        out = kwargs.pop("out", None)
+        found = getattr(self._here(), name)(*on_host(args), **on_host(kwargs))
+        if found is NotImplemented:
+            return found
+        if out is None:
+            return on_device(found)
+        if not isinstance(out, cupy.ndarray):
+            raise TypeError("Output arguments type must be cupy.ndarray")
+        if out.shape != np.shape(found):
+            raise ValueError("dimensions do not match")
+        out[...] = on_device(found)
+        return out
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _in_place(name: str):
+    def method(self, *args, **kwargs) -> None:
+        here = self._here()
+        getattr(here, name)(*on_host(args), **on_host(kwargs))
+        self._hold(here)
+
+    return named(method, name, "of SciPy's matrix, in place")
+
+
+def _operator(name: str):
+    """An operator; NotImplemented where CuPy leaves the work to the other operand."""
+    product = name in ("__matmul__", "__rmatmul__")
+
+    def method(self, other):
+        if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
+            return NotImplemented
+        if product and np.isscalar(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        found = getattr(self._here(), name)(on_host(other))
+        if isinstance(found, np.ndarray) and found.ndim == 2 and "mul" in name:
+            found = np.asfortranarray(found)  # as cuSPARSE leaves it
+        return found if found is NotImplemented else on_device(found)
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _wide(a, b) -> tuple:
+    """Two matrices of SciPy's in one shape: a single row or column is repeated, as CuPy does it.
+
+    ValueError where that does not make them fit.
+    """
+    if not scipy.sparse.issparse(b) or a.shape == b.shape:
+        return a, b
+    try:
+        shape = np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ValueError("inconsistent shape") from None
+    return tuple(
+        one if one.shape == shape else type(one)(np.broadcast_to(one.toarray(), shape))
+        for one in (a, b)
+    )
+
+
+def _by_element(name: str):
+    def method(self, other):
+        if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
+            if not name.startswith("__"):
+                raise TypeError(f"Unsupported type {type(other)}")
+            return NotImplemented
+        here, there = _wide(self._here(), on_host(other))
+        return on_device(getattr(here, name)(there))
+
+    return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _give(cls: type, maker, names: str) -> None:
+    for name in names.split():
+        setattr(cls, name, maker(name))
+
+
+_EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply power sum
+mean nonzero count_nonzero reshape transpose tocoo tocsc tocsr __abs__ __neg__
+__round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
+sqrt tan tanh trunc"""
+_OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
+_give(_spbase, _method, _EVERYWHERE)
+_give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
+_give(_spbase, _method, "__pow__")
+_give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
+_spbase.T = property(lambda self: self.transpose())
+_spbase.mT = _spbase.T
+_spbase.real = property(lambda self: on_device(self._here().real))
+_spbase.imag = property(lambda self: on_device(self._here().imag))
+_give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")

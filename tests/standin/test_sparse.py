@@ -1,0 +1,155 @@
+"""``cupyx.scipy.sparse``: SciPy's results, in CuPy's matrices and with CuPy's refusals."""
+
+import operator
+
+import cupy as cp
+import numpy as np
+import pytest
+import scipy.sparse
+from cupyx.scipy import sparse
+
+import helpers
+
+pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own faces")
+RNG = np.random.default_rng(35)
+DENSE = RNG.random((7, 5)) * (RNG.random((7, 5)) > 0.6)
+OTHER = RNG.random((7, 5)) * (RNG.random((7, 5)) > 0.5)
+FORMATS = "csr csc coo".split()
+
+
+def plain(value):
+    if sparse.issparse(value):
+        return value.toarray().get()
+    if scipy.sparse.issparse(value):
+        return value.toarray()
+    return value.get() if isinstance(value, cp.ndarray) else np.asarray(value)
+
+
+CALLS = {
+    "product": lambda a, x: a @ a.T,
+    "star": lambda a, x: a * (a.T if isinstance(a, MATRICES) else a),
+    "vector": lambda a, x: a @ x[0],
+    "dense": lambda a, x: a @ x[:2].T,
+    "from the left": lambda a, x: x[:2, :1].repeat(7, 1) @ a,
+    "sum": lambda a, x: a.sum(),
+    "sum of columns": lambda a, x: a.sum(axis=0),
+    "mean": lambda a, x: a.mean(axis=1),
+    "add": lambda a, x: a + 2 * a - a.tocsc().tocsr(),
+    "add dense": lambda a, x: a + x,
+    "dense minus": lambda a, x: x - a,
+    "times": lambda a, x: a.multiply(x),
+    "scaled": lambda a, x: -a / 3,
+    "more": lambda a, x: a > 0.5,
+    "diagonal": lambda a, x: a.diagonal(1),
+    "power": lambda a, x: a.power(2),
+    "sqrt": lambda a, x: a.sqrt(),
+    "transposed": lambda a, x: a.T,
+    "maximum": lambda a, x: a.maximum(a.tocsr().multiply(2)),
+    "rows": lambda a, x: a.tocsr()[1:6:2],
+    "a piece": lambda a, x: a.tocsc()[2:, [0, 3]],
+    "an element": lambda a, x: a.tocsr()[3, 2],
+    "largest": lambda a, x: a.tocsr().max(axis=0),
+    "shape": lambda a, x: a.reshape((5, 7)),
+    "count": lambda a, x: a.nnz,
+}
+MATRICES = (sparse.spmatrix, scipy.sparse.spmatrix)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_scipys(name, form, kind):
+    if form == "coo" and name in ("largest", "more"):
+        form = "csr"
+    ours = getattr(sparse, f"{form}_{kind}")(cp.asarray(DENSE))
+    theirs = getattr(scipy.sparse, f"{form}_{kind}")(DENSE)
+    if kind == "array" and name in ("largest",):
+        pytest.skip("of one dimension")
+    got, want = CALLS[name](ours, cp.asarray(OTHER)), CALLS[name](theirs, OTHER)
+    assert isinstance(got, (cp.ndarray, int)) or sparse.issparse(got)
+    assert scipy.sparse.issparse(want) == sparse.issparse(got)
+    if sparse.issparse(got):
+        assert isinstance(got, sparse.spmatrix) == (kind == "matrix")
+    assert np.shape(want) == np.shape(plain(got)) or plain(want).shape == plain(got).shape
+    np.testing.assert_allclose(plain(got), plain(want), rtol=1e-13)
+
+
+def test_a_matrix_is_its_arrays():
+    data, place = cp.array([1, 2, 3], "f"), cp.array([1, 0, 1], "i")
+    a = sparse.csr_matrix((data, place, cp.array([0, 2, 3], "i")), shape=(2, 4))
+    assert a.data is data and a.indices.dtype == np.int32 and a.dtype == np.float32
+    data[2] = 9
+    assert a.toarray().get().tolist() == [[2, 1, 0, 0], [0, 9, 0, 0]]
+    assert sparse.csr_matrix(a, copy=True).data is not data
+    double = cp.ElementwiseKernel("", "raw T x", "x[i] *= 2", "twice")
+    double(a.data, size=3)
+    assert a[1, 1] == 18 and isinstance(a[1, 1], cp.ndarray)
+
+
+def test_coordinates_that_come_twice_add_up():
+    twice = (cp.ones(3), (cp.array([0, 1, 1]), cp.array([2, 0, 0])))
+    a = sparse.coo_matrix(twice)
+    assert a.shape == (2, 3) and a.nnz == 3 and not a.has_canonical_format
+    assert a.tocsr().toarray().get().tolist() == [[0, 0, 1], [2, 0, 0]]
+    a.sum_duplicates()
+    assert a.nnz == 2 and a.data.tolist() == [1, 2] and a.has_canonical_format
+
+
+def test_elements_are_set_in_place():
+    a = sparse.csr_matrix(cp.asarray(DENSE))
+    a[0, 1], a[2:4, 0] = 5, 7
+    want = DENSE.copy()
+    want[0, 1], want[2:4, 0] = 5, 7
+    assert np.array_equal(a.toarray().get(), want)
+    a.setdiag(cp.arange(5.0))
+    a.eliminate_zeros()
+    np.fill_diagonal(want, np.arange(5.0))
+    assert np.array_equal(a.toarray().get(), want) and a.nnz == np.count_nonzero(want)
+
+
+def test_makers():
+    diagonal = sparse.diags([cp.ones(3), cp.full(2, 4.0)], [0, 1])
+    assert diagonal.toarray().get().tolist() == [[1, 4, 0], [0, 1, 4], [0, 0, 1]]
+    a = sparse.eye(3, format="csr")
+    assert np.array_equal(
+        sparse.kron(a, diagonal).toarray().get(), np.kron(np.eye(3), plain(diagonal))
+    )
+    assert sparse.vstack([a, a]).shape == (6, 3) and sparse.hstack([a, a]).shape == (3, 6)
+    some = sparse.random(20, 30, 0.1, "csr", random_state=3)
+    assert some.nnz == 60 and some.format == "csr" and some.shape == (20, 30)
+    back = some.get()
+    assert isinstance(back, scipy.sparse.csr_matrix)
+    assert np.array_equal(sparse.csc_matrix(back).toarray().get(), back.toarray())
+    assert sparse.issparse(some) and not sparse.issparse(back)
+    assert sparse.isspmatrix_csr(some) and not sparse.isspmatrix_csc(some)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_lies_on_the_host_or_has_no_such_type_is_refused(form):
+    make = getattr(sparse, f"{form}_matrix")
+    for bad in (DENSE, [[1.0, 2.0]], "x", (DENSE[0], (DENSE[0], DENSE[0]))):
+        with pytest.raises((TypeError, ValueError), match="initializer|invalid input|must be 1-D"):
+            make(bad)
+    with pytest.raises(ValueError, match="Only bool, float32, float64"):
+        make(cp.arange(6).reshape(2, 3))
+    with pytest.raises(ValueError, match="negative"):
+        make((-1, 3))
+    a = make(cp.asarray(DENSE))
+    for wrong in (DENSE, scipy.sparse.csr_matrix(DENSE)):
+        for operation in (operator.add, operator.matmul):
+            with pytest.raises((TypeError, ValueError, NotImplementedError)):
+                operation(a, wrong)
+    with pytest.raises(TypeError, match="ambiguous"):
+        len(a)
+    for name in ("tobsr", "todok", "tolil"):
+        with pytest.raises(NotImplementedError):
+            getattr(a, name)()
+
+
+def test_what_is_not_covered_is_named():
+    with pytest.raises(NotImplementedError, match="sparse of one dimension is not covered"):
+        sparse.csr_array(cp.ones(3))
+    with pytest.raises(NotImplementedError, match="cupyx.scipy.sparse.linalg is not covered"):
+        sparse.linalg  # noqa: B018
+    with pytest.raises(AttributeError):
+        sparse.dok_matrix  # noqa: B018
