@@ -58,8 +58,9 @@ def test_the_map_can_be_read_and_followed(site, reader):
     visit = reader(viewport={"width": 390, "height": 844})
     page = visit.open(f"{READ}.html")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    box = page.locator(".map svg").bounding_box()
+    box = page.locator(".map").bounding_box()  # in which the picture scrolls
     assert 300 < box["width"] <= 390 and box["height"] > 300
+    assert page.locator(".map text").nth(1).bounding_box()["height"] > 8  # a name can be read
     assert page.evaluate(OUTSIDE) == []
     page.locator(".map a").nth(0).click()
     page.wait_for_url("**/10_matmul_kernel.html")
