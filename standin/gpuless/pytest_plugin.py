@@ -9,10 +9,12 @@ In pyproject.toml, so that nobody need remember the option::
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
 MODES = ("strict", "lenient", "off")
+HERE = Path(__file__).parent
 
 
 def mode(said: str) -> str:
@@ -63,3 +65,11 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     from gpuless import notice
 
     return f"gpuless: {notice.text()}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(call: pytest.CallInfo) -> None:
+    """An error is shown where a test met it, not within gpuless; ``--full-trace`` shows it all."""
+    for entry in call.excinfo.traceback if call.excinfo else ():
+        if HERE in Path(entry.path).parents:
+            entry.frame.f_globals["__tracebackhide__"] = True

@@ -203,6 +203,17 @@ def test_the_plugin_is_off_until_it_is_asked_for(tmp_path):
     assert "gpuless: " not in done.stdout
 
 
+def test_an_error_is_shown_where_the_test_met_it(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import cupy\ndef test():\n    cupy.RawKernel(r'''extern \"C\" __global__ "
+        "void k(float *x) { x[threadIdx.x] = 1; }''', 'k')((1,), (9,), (cupy.zeros(8, 'f4'),))\n"
+    )
+    short = run("-m", "pytest", "--gpuless", "-q", cwd=tmp_path)
+    assert "writes x[8], outside the array" in short.stdout and "kernels.py" not in short.stdout
+    whole = run("-m", "pytest", "--gpuless", "-q", "--full-trace", cwd=tmp_path)
+    assert "kernels.py" in whole.stdout
+
+
 @pytest.mark.parametrize("how", ["option", "ini"])
 def test_the_plugin_puts_it_in_place_before_conftest(tmp_path, how):
     (tmp_path / "conftest.py").write_text("import cupy\nassert cupy.is_standin\n")
