@@ -61,6 +61,8 @@ def counters(text: str, names: list[str]) -> dict[str, dict[str, float]]:
     kernels: dict[str, dict[str, float]] = {}
     said = {metric: count for count, metric in METRICS.items()}
     for row in csv.DictReader(lines[first:]):
+        if row["Metric Value"] == "n/a":  # nothing to divide by, or not to be read on this machine
+            continue
         count = said[row["Metric Name"]]
         value = float(row["Metric Value"].replace(",", ""))
         value = value / (N**3 / 32) if count in NUMBERS else value / 100

@@ -12,6 +12,7 @@ KEPT = (
 POLLED = {
     "36_work_together": "its first exercise is a sum without barriers, which the check launches "
     "as the reader finds it",
+    "39_matmul_limits": "its exercise 39.2 launches a ring of tiles as the reader finds it",
     "47_oja_on_chip": "its kernel hands states over in volatile words that carry the number of "
     "their step, and reads until that fits, an order without barriers that racecheck does not know",
 }
