@@ -25,10 +25,7 @@ from helpers.press.fingerprint import files, fingerprint
 
 FOLDER = notebook.BOOK / "book" / "evidence"
 # Evidence that is known to be stale and cannot be had anew yet, with the reason.
-WAITS = {
-    "matmul_counters": "the matrix products were recut, and counting needs a GPU with ncu",
-    "xray": "racecheck has not run on the newest kernels yet",
-}
+WAITS = {}
 FIELDS = ("made by", "on", "date", "commit", "about")  # of a receipt
 
 
