@@ -28,10 +28,11 @@ def test_what_is_stored_is_about_what_is_here(name):
 
 def test_the_evidence_there_is():
     assert evidence.names() == [
-        *("conformance", "fuzz", "matmul_counters"),
+        *("conformance", "fuzz", "lstm_on_chip", "matmul_counters"),
         *(["messages"] if "messages" not in evidence.WAITS else []),
         *(
             "messages_no_driver",
+            "one_launch",
             "page_weights",
             "projects",
             "tools",

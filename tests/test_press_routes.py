@@ -97,11 +97,8 @@ def test_an_arrow_for_what_is_needed_directly():
 
 def test_a_layer_is_no_wider_than_a_phone():
     layers, _ = map_picture.layered({10: []} | {number: [10] for number in range(20, 29)})
-    assert layers == [[10], [20, 21, 22, 23], layers[2], layers[3]]
-    assert [[n for n in layer if isinstance(n, int)] for layer in layers[2:]] == [
-        [24, 25, 26, 27],
-        [28],
-    ]
+    chapters = [[n for n in layer if isinstance(n, int)] for layer in layers]
+    assert chapters == [[10], [20, 21, 22, 23], [24, 25, 26, 27], [28]]
 
 
 def test_arrows_cross_less_after_ordering():

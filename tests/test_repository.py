@@ -37,6 +37,8 @@ CITED = {  # other people's projects
     "srush/GPU-Puzzles",
     "vllm-project/vllm",
     "0Akise/edla-rs",
+    "karpathy/micrograd",
+    "oreilly-japan/deep-learning-from-scratch-3",
     "KazuhisaFujita/EDLA",
     "pocokhc/ErrorDiffusionMethod",
 }
