@@ -100,8 +100,10 @@ def get_array_module(*args):
     """This module if any argument is a device array, else NumPy."""
     import sys
 
+    sparse = sys.modules.get("cupyx.scipy.sparse")
+    kinds = (ndarray, sparse.spmatrix, sparse.sparray) if sparse else ndarray
     for arg in args:  # `any` is CuPy's in this module
-        if isinstance(arg, ndarray):
+        if isinstance(arg, kinds):
             return sys.modules[__name__]
     return _np
 

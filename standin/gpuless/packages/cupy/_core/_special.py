@@ -85,12 +85,12 @@ def in1d(ar1, ar2, assume_unique=False, invert=False):
 
 def around(a, decimals=0, out=None):
     """Rounded in double precision, whatever the array's."""
-    wide = {"e": "d", "f": "d", "F": "D"}.get(a.dtype.char) if decimals else None
-    made = np.around(a.astype(wide) if wide else a, decimals).astype(a.dtype, copy=False)
+    wide = {"e": "d", "f": "d", "F": "D"}.get(np.asarray(a).dtype.char) if decimals else None
+    made = np.around(a.astype(wide), decimals).astype(a.dtype) if wide else np.around(a, decimals)
     return made if out is None else np.copyto(out, made, "unsafe")
 
 
-def clip(a, a_min=None, a_max=None, out=None, **kwargs):
+def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
 
     def bound(value, limit):
@@ -100,7 +100,7 @@ def clip(a, a_min=None, a_max=None, out=None, **kwargs):
             return limit if value != value else value
         return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
 
-    return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out, **kwargs)
+    return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out)
 
 
 def angle(z, deg=False):

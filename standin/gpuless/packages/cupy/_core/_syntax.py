@@ -30,7 +30,7 @@ OPERATORS = {
     ast.BitAnd: (operator.and_, _ufuncs.bitwise_and),
     ast.BitXor: (operator.xor, _ufuncs.bitwise_xor),
     ast.Invert: (operator.invert, _ufuncs.invert),
-    ast.Not: (operator.not_, _ufuncs.logical_not),
+    ast.Not: (operator.not_, _ufuncs.ufunc(np.logical_not)),  # of complex numbers, too
     ast.USub: (operator.neg, _ufuncs.negative),
     ast.UAdd: (operator.pos, _ufuncs.positive),
     ast.Eq: (operator.eq, _ufuncs.equal),

@@ -15,6 +15,7 @@ import scipy.sparse
 from cupy._core._dispatch import named
 from cupy._core._ndarray import place
 from cupy._core._run import unwrap
+from cupy.cuda.stream import refuse_library_while_capturing
 from scipy.sparse import SparseEfficiencyWarning, SparseWarning  # noqa: F401
 
 from gpuless import not_covered
@@ -54,6 +55,7 @@ class _spbase:
 
     def _here(self):
         """SciPy's matrix over the same memory; waits for the device."""
+        refuse_library_while_capturing("cuSPARSE")
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
         make = getattr(scipy.sparse, type(self).__name__)
         if self.format == "coo":
