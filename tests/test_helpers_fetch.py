@@ -52,7 +52,7 @@ def archive(tmp_path_factory):
 
 
 def test_the_archive_is_small_and_lacks_mnist_alone(archive):
-    assert archive.stat().st_size < 4_000_000
+    assert archive.stat().st_size < 5_000_000  # a reader on Colab waits for it
     with zipfile.ZipFile(archive) as packed:
         names = {n.partition("/")[2] for n in packed.namelist() if not n.endswith("/")}
     git = ["git", "ls-tree", "-r", "--name-only", "HEAD"]
