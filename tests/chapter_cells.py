@@ -3,10 +3,15 @@
 import ast
 import contextlib
 import io
+import re
 from pathlib import Path
+
+import pytest
 
 import helpers
 from helpers.press import notebook
+
+ASKS = re.compile(r"^(?:if .*\n +)?(?:helpers\.check|print)\(", re.M)  # a line that asks the judge
 
 
 class Chapter:
@@ -17,6 +22,7 @@ class Chapter:
     """
 
     def __init__(self, stem):
+        self.number = stem[:2]
         path = Path(__file__).parent.parent / "notebooks" / f"{stem}.ipynb"
         self.cells = {cell.id: cell.source for cell in notebook.code_cells(notebook.read(path))}
         self.names = {"helpers": helpers}
@@ -27,11 +33,35 @@ class Chapter:
                 refused = "solution" in notebook.tags(cell) and "wrong" in said.getvalue()
                 assert not refused, f"{cell.id}: {said.getvalue()}"
 
-    def judged(self, exercise, answer):
-        """Return the line that the check of `exercise` (a cell's id) prints of `answer`.
+    @classmethod
+    def fixture(cls, stem):
+        """Return the fixture `chapter` of a test file: the chapter, run once for all its tests."""
+        return pytest.fixture(lambda: cls(stem), scope="module", name="chapter")
+
+    def answer(self, number, *changes):
+        """Return the definitions of the solution of exercise `number`, with text exchanged.
+
+        `changes` are pairs of str: the old text, which must be there (else an AssertionError), and
+        the new one.
+        """
+        title = f"# @title Solution {self.number}.{number}\n"
+        (text,) = (source for source in self.cells.values() if source.startswith(title))
+        text = ASKS.split(text)[0]
+        for old, new in changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        return text
+
+    def stub(self, number):
+        """Return the definitions of exercise `number` as a reader finds them."""
+        return ASKS.split(self.cells[f"exercise-{number}"])[0]
+
+    def judged(self, number, answer):
+        """Return the line that the check of exercise `number` prints of `answer`.
 
         `answer` is source, run after the chapter: it redefines what a reader would write.
         """
+        exercise = f"exercise-{number}"
         before, said = dict(self.names), io.StringIO()
         check = ast.parse(self.cells[exercise]).body[-1]
         try:
@@ -42,6 +72,10 @@ class Chapter:
             self.names.clear()
             self.names.update(before)
         return said.getvalue().strip()
+
+    def verdict(self, number, answer):
+        """Return what `judged` does, without the exercise's name: "correct…" or "wrong: …"."""
+        return self.judged(number, answer).partition(": ")[2]
 
 
 def _is_run(cell):

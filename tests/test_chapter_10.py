@@ -10,10 +10,7 @@ from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("10_matmul_kernel")
+chapter = Chapter.fixture("10_matmul_kernel")
 
 
 SOURCES = {1: "backwards", 2: "bt", 3: "rectangular", 6: "mixed"}
@@ -31,10 +28,6 @@ def kernel(chapter, number, *changes):
     return f'{handle} = cp.RawKernel(r"""{text}""", "{name}")\n'
 
 
-def said(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
-
-
 def refused(line, says):
     assert "correct" not in line and re.search(says, line), line
 
@@ -42,8 +35,8 @@ def refused(line, says):
 @pytest.mark.parametrize("number", range(1, 7))
 def test_solutions_pass_and_stubs_do_not(chapter, number):
     stub = chapter.cells[f"exercise-{number}"]
-    assert "correct" in said(chapter, number, "")
-    assert "correct" not in said(chapter, number, stub)
+    assert "correct" in chapter.judged(number, "")
+    assert "correct" not in chapter.judged(number, stub)
 
 
 LIBRARY = {
@@ -90,7 +83,7 @@ LIBRARY = {
 @pytest.mark.parametrize("name", LIBRARY)
 def test_library_functions_in_place_of_a_kernel(chapter, name):
     number, answer, says = LIBRARY[name]
-    refused(said(chapter, number, answer), says)
+    refused(chapter.judged(number, answer), says)
 
 
 NUMPY = {
@@ -104,7 +97,7 @@ NUMPY = {
 
 @pytest.mark.parametrize("number", NUMPY)
 def test_numpy_inside(chapter, number):
-    refused(said(chapter, number, NUMPY[number]), "leave the device|kernel")
+    refused(chapter.judged(number, NUMPY[number]), "leave the device|kernel")
 
 
 def test_a_kernel_launched_for_show_beside_numpy(chapter):
@@ -114,7 +107,7 @@ def backwards(x):
     backwards_kernel((1,), (1,), (x, y, np.int32(len(x))))
     return cp.asarray(np.flip(x.get()))
 """
-    refused(said(chapter, 1, answer), "arrays were made|leave the device|one thread")
+    refused(chapter.judged(1, answer), "arrays were made|leave the device|one thread")
 
 
 INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
@@ -144,19 +137,19 @@ BACKWARDS = {
 @pytest.mark.parametrize("name", long_but(list(BACKWARDS)[:4], BACKWARDS))
 def test_backwards_that_are_wrong(chapter, name):
     changes, says = BACKWARDS[name]
-    refused(said(chapter, 1, kernel(chapter, 1, *changes)), says)
+    refused(chapter.judged(1, kernel(chapter, 1, *changes)), says)
 
 
 def test_backwards_in_a_grid_stride_loop_or_small_blocks_is_right(chapter):
     strided = BODY.replace("if (i >= n) return;", "for (; i < n; i += gridDim.x * blockDim.x)")
-    assert "correct" in said(chapter, 1, kernel(chapter, 1, (BODY, strided)))
+    assert "correct" in chapter.judged(1, kernel(chapter, 1, (BODY, strided)))
     answer = """
 def backwards(x):
     n, y = len(x), cp.empty_like(x)
     backwards_kernel((-(-n // 4),), (4,), (x, y, np.int32(n)))
     return y
 """
-    assert "correct" in said(chapter, 1, answer)
+    assert "correct" in chapter.judged(1, answer)
 
 
 @needs_xray
@@ -165,11 +158,11 @@ def backwards(x):
 )
 def test_grids_of_lone_threads_or_written_as_a_number_are_refused(chapter, launch, says):
     lines = f"n, y = len(x), cp.empty_like(x)\n    backwards_kernel({launch}, (x, y, np.int32(n)))"
-    refused(said(chapter, 1, f"def backwards(x):\n    {lines}\n    return y\n"), says)
+    refused(chapter.judged(1, f"def backwards(x):\n    {lines}\n    return y\n"), says)
     sizes = "m, n = a.shape\n    y = cp.empty(m)"
     launch = f"matvec({launch.replace('n', 'm')}, (a, x, y, np.int32(m), np.int32(n)))"
     lines = f"{sizes}\n    {launch}\n    return y"
-    refused(said(chapter, 5, f"def matrix_times_vector(a, x):\n    {lines}\n"), says)
+    refused(chapter.judged(5, f"def matrix_times_vector(a, x):\n    {lines}\n"), says)
 
 
 TRANSPOSED = {
@@ -187,7 +180,7 @@ TRANSPOSED = {
 @pytest.mark.parametrize("name", long_but(list(TRANSPOSED)[:3], TRANSPOSED))
 def test_products_with_the_transpose_that_are_wrong(chapter, name):
     changes, says = TRANSPOSED[name]
-    refused(said(chapter, 2, kernel(chapter, 2, *changes)), says)
+    refused(chapter.judged(2, kernel(chapter, 2, *changes)), says)
 
 
 PADDED = """
@@ -232,14 +225,14 @@ RECTANGULAR = {
 @pytest.mark.parametrize("name", long_but(list(RECTANGULAR)[:3], RECTANGULAR))
 def test_rectangular_products_that_are_wrong(chapter, name):
     changes, launch, says = RECTANGULAR[name]
-    refused(said(chapter, 3, kernel(chapter, 3, *changes) + launch), says)
+    refused(chapter.judged(3, kernel(chapter, 3, *changes) + launch), says)
 
 
 def test_rectangular_product_in_other_blocks_is_right(chapter):
     launch = SWAPPED_LAUNCH.replace("(-(-m // 16), -(-n // 16)), (16, 16)", "GRID")
     for block in ((32, 8), (8, 32), (64, 1)):
         grid = f"(-(-n // {block[0]}), -(-m // {block[1]})), {block}"
-        assert "correct" in said(chapter, 3, launch.replace("GRID", grid)), block
+        assert "correct" in chapter.judged(3, launch.replace("GRID", grid)), block
 
 
 BOUNDS = {
@@ -271,12 +264,12 @@ def bound_of_matvec(m, n, itemsize, flops, bandwidth):
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_bounds_that_are_wrong(chapter, name):
-    refused(said(chapter, 4, BOUND.format(line=BOUNDS[name])), "wrong")
+    refused(chapter.judged(4, BOUND.format(line=BOUNDS[name])), "wrong")
 
 
 def test_a_bound_of_numpy_numbers_is_right(chapter):
     line = 'return max((np.float64(A), "arithmetic"), (np.float64(M), "memory"))[::-1]'
-    assert "correct" in said(chapter, 4, BOUND.format(line=line))
+    assert "correct" in chapter.judged(4, BOUND.format(line=line))
 
 
 MATVEC = '''
@@ -309,7 +302,7 @@ BODIES = {
 @pytest.mark.parametrize("name", BODIES)
 def test_matrix_times_vector_that_is_wrong(chapter, name):
     body, says = BODIES[name]
-    refused(said(chapter, 5, MATVEC.format(body=body)), says)
+    refused(chapter.judged(5, MATVEC.format(body=body)), says)
 
 
 MIXED = {
@@ -323,7 +316,7 @@ MIXED = {
 
 @pytest.mark.parametrize("name", MIXED)
 def test_sums_that_are_not_better(chapter, name):
-    refused(said(chapter, 6, kernel(chapter, 6, *MIXED[name])), "expected")
+    refused(chapter.judged(6, kernel(chapter, 6, *MIXED[name])), "expected")
 
 
 WARP_A_ROW = (
@@ -348,10 +341,10 @@ def matrix_times_vector(a, x):
 @pytest.mark.parametrize("body", [WARP_A_ROW, ATOMIC])
 def test_matrix_times_vector_by_many_threads_a_row_is_right(chapter, body):
     answer = MATVEC.format(body=body) + ROW_A_BLOCK
-    assert "correct" in said(chapter, 5, answer)
+    assert "correct" in chapter.judged(5, answer)
 
 
 def test_a_better_sum_by_fma_is_right(chapter):
     old = "sum += (double)a[row * n + k] * b[k * n + col]"
     new = "sum = fma((double)a[row * n + k], (double)b[k * n + col], sum)"
-    assert "correct" in said(chapter, 6, kernel(chapter, 6, (old, new)))
+    assert "correct" in chapter.judged(6, kernel(chapter, 6, (old, new)))

@@ -5,14 +5,7 @@ import re
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("20_drop_in_arrays")
-
-
-def said(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("20_drop_in_arrays")
 
 
 def refused(line, says):
@@ -21,8 +14,8 @@ def refused(line, says):
 
 @pytest.mark.parametrize("number", range(1, 6))
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in said(chapter, number, "")
-    assert "correct" not in said(chapter, number, chapter.cells[f"exercise-{number}"])
+    assert "correct" in chapter.judged(number, "")
+    assert "correct" not in chapter.judged(number, chapter.cells[f"exercise-{number}"])
 
 
 NUMPY = {
@@ -40,7 +33,7 @@ def centre_row(image):
 
 @pytest.mark.parametrize("number", NUMPY)
 def test_numpy_on_the_host(chapter, number):
-    refused(said(chapter, number, NUMPY[number]), "leave the device|new array was made")
+    refused(chapter.judged(number, NUMPY[number]), "leave the device|new array was made")
 
 
 CENTRE = """
@@ -71,7 +64,7 @@ CENTRES = {
 @pytest.mark.parametrize("name", CENTRES)
 def test_centres_that_are_wrong(chapter, name):
     rows, result, says = CENTRES[name]
-    refused(said(chapter, 1, CENTRE.format(rows=rows, result=result)), says)
+    refused(chapter.judged(1, CENTRE.format(rows=rows, result=result)), says)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +76,13 @@ def test_centres_that_are_wrong(chapter, name):
     ],
 )
 def test_centres_for_one_place(chapter, lines):
-    line = said(chapter, 1, f"def centre_row(image):\n    {lines}\n")
+    line = chapter.judged(1, f"def centre_row(image):\n    {lines}\n")
     assert "correct" not in line
 
 
 def test_a_centre_by_a_product_is_right(chapter):
     result = "rows @ image.sum(axis=1) / image.sum()"
-    assert "correct" in said(chapter, 1, CENTRE.format(rows=ROWS, result=result))
+    assert "correct" in chapter.judged(1, CENTRE.format(rows=ROWS, result=result))
 
 
 SCALED = {
@@ -158,7 +151,7 @@ SCALED = {
 @pytest.mark.parametrize("name", SCALED)
 def test_scaled_rows_that_are_wrong(chapter, name):
     lines, says = SCALED[name]
-    refused(said(chapter, 2, f"def scale_rows(image):\n    {lines}\n"), says)
+    refused(chapter.judged(2, f"def scale_rows(image):\n    {lines}\n"), says)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +166,7 @@ def test_scaled_rows_that_are_wrong(chapter, name):
     ],
 )
 def test_other_scaled_rows_that_are_right(chapter, lines):
-    assert "correct" in said(chapter, 2, f"def scale_rows(image):\n    {lines}\n")
+    assert "correct" in chapter.judged(2, f"def scale_rows(image):\n    {lines}\n")
 
 
 CLOCK = """
@@ -251,7 +244,7 @@ CLOCKS = {
 @pytest.mark.parametrize("name", CLOCKS)
 def test_clocks_that_are_wrong(chapter, name):
     lines, says = CLOCKS[name]
-    refused(said(chapter, 3, CLOCK.format("\n    ".join(lines))), says)
+    refused(chapter.judged(3, CLOCK.format("\n    ".join(lines))), says)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +256,7 @@ def test_clocks_that_are_wrong(chapter, name):
 )
 def test_other_clocks_that_are_right(chapter, lines):
     lines = lines if "return" in lines[-1] else [*lines, "return s"]
-    assert "correct" in said(chapter, 3, CLOCK.format("\n    ".join(lines)))
+    assert "correct" in chapter.judged(3, CLOCK.format("\n    ".join(lines)))
 
 
 INTO = {
@@ -289,7 +282,7 @@ INTO = {
 @pytest.mark.parametrize("name", INTO)
 def test_products_into_an_array_that_are_wrong(chapter, name):
     lines, says = INTO[name]
-    refused(said(chapter, 4, f"def double_transposed_into(a, out):\n    {lines}\n"), says)
+    refused(chapter.judged(4, f"def double_transposed_into(a, out):\n    {lines}\n"), says)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +295,7 @@ def test_products_into_an_array_that_are_wrong(chapter, name):
 )
 def test_other_products_that_are_right(chapter, line):
     answer = f"def double_transposed_into(a, out):\n    {line}\n"
-    assert "correct" in said(chapter, 4, answer)
+    assert "correct" in chapter.judged(4, answer)
 
 
 SPECTRA = {
@@ -330,7 +323,7 @@ SPECTRA = {
 @pytest.mark.parametrize("name", SPECTRA)
 def test_spectra_that_are_wrong(chapter, name):
     lines, says = SPECTRA[name]
-    refused(said(chapter, 5, f"def spectra(images):\n    {lines}\n"), says)
+    refused(chapter.judged(5, f"def spectra(images):\n    {lines}\n"), says)
 
 
 @pytest.mark.parametrize(
@@ -341,4 +334,4 @@ def test_spectra_that_are_wrong(chapter, name):
     ],
 )
 def test_other_spectra_that_are_right(chapter, line):
-    assert "correct" in said(chapter, 5, f"def spectra(images):\n    return {line}\n")
+    assert "correct" in chapter.judged(5, f"def spectra(images):\n    return {line}\n")

@@ -6,10 +6,7 @@ import pytest
 from chapter_cells import Chapter
 from marks import long_but
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("25_your_program")
+chapter = Chapter.fixture("25_your_program")
 
 
 def refused(line, says):
@@ -18,13 +15,13 @@ def refused(line, says):
 
 def test_solutions_pass(chapter):
     for number in range(1, 7):
-        assert "correct" in chapter.judged(f"exercise-{number}", ""), number
+        assert "correct" in chapter.judged(number, ""), number
 
 
 def test_stubs_do_not_pass(chapter):
     for number in range(1, 7):
         stub = chapter.cells[f"exercise-{number}"]
-        assert "correct" not in chapter.judged(f"exercise-{number}", stub), number
+        assert "correct" not in chapter.judged(number, stub), number
 
 
 WHOLE = {
@@ -54,7 +51,7 @@ WHOLE = {
 def test_sums_that_are_wrong(chapter, name):
     value, says = WHOLE[name]
     answer = f"def whole(seconds, moved, factor):\n    return {value}\n"
-    refused(chapter.judged("exercise-1", answer), says)
+    refused(chapter.judged(1, answer), says)
 
 
 def test_a_sum_written_otherwise(chapter):
@@ -64,7 +61,7 @@ def test_a_sum_written_otherwise(chapter):
         times[name] /= factor
     return np.float64(sum(times.values()))
 """
-    assert "correct" in chapter.judged("exercise-1", answer)
+    assert "correct" in chapter.judged(1, answer)
 
 
 LEVEL = """def level(x):
@@ -93,7 +90,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_levels_that_are_wrong_or_wait(chapter, name):
     changes, says = LEVELS[name]
-    refused(chapter.judged("exercise-2", LEVEL.format(**RIGHT | changes)), says)
+    refused(chapter.judged(2, LEVEL.format(**RIGHT | changes)), says)
 
 
 def test_a_level_by_weights(chapter):
@@ -104,7 +101,7 @@ def test_a_level_by_weights(chapter):
         w = w * (x <= mean + 3 * cp.sqrt((w * (x - mean) ** 2).sum() / w.sum()))
     return mean
 """
-    assert "correct" in chapter.judged("exercise-2", answer)
+    assert "correct" in chapter.judged(2, answer)
 
 
 def test_a_level_by_nan(chapter):
@@ -113,7 +110,7 @@ def test_a_level_by_nan(chapter):
         x = cp.where(x <= cp.nanmean(x) + 3 * cp.nanstd(x), x, cp.nan)
     return cp.nanmean(x)
 """
-    assert "correct" in chapter.judged("exercise-2", answer)
+    assert "correct" in chapter.judged(2, answer)
 
 
 CLEAN = """def clean_stack(images):
@@ -137,7 +134,7 @@ CLEANS = {
 @pytest.mark.parametrize("name", CLEANS)
 def test_stacks_whose_images_touch(chapter, name):
     width, size = CLEANS[name]
-    refused(chapter.judged("exercise-3", CLEAN.format(width=width, size=size)), "expected")
+    refused(chapter.judged(3, CLEAN.format(width=width, size=size)), "expected")
 
 
 def test_a_loop_over_the_images(chapter):
@@ -148,7 +145,7 @@ def test_a_loop_over_the_images(chapter):
         clean[k] = gpu_ndimage.median_filter(image - level, 3)
     return clean
 """
-    refused(chapter.judged("exercise-3", answer), "arrays were made")
+    refused(chapter.judged(3, answer), "arrays were made")
 
 
 STAGED = """def staged(chunks, buffers, lanes, work):
@@ -175,7 +172,7 @@ STAGES = {
 @pytest.mark.parametrize("name", STAGES)
 def test_buffers_that_are_filled_too_early(chapter, name):
     parts = {"before": "", "between": "", "after": ""} | STAGES[name]
-    refused(chapter.judged("exercise-4", STAGED.format(**parts)), "not its own")
+    refused(chapter.judged(4, STAGED.format(**parts)), "not its own")
 
 
 OTHER_STAGED = {
@@ -195,7 +192,7 @@ OTHER_STAGED = {
 def test_other_stages_that_are_wrong(chapter, name):
     value, says = OTHER_STAGED[name]
     answer = f"def staged(chunks, buffers, lanes, work):\n    return {value}\n"
-    refused(chapter.judged("exercise-4", answer), says)
+    refused(chapter.judged(4, answer), says)
 
 
 OTHER_STAGES = {
@@ -208,24 +205,24 @@ OTHER_STAGES = {
 @pytest.mark.parametrize("name", OTHER_STAGES)
 def test_other_ways_to_wait(chapter, name):
     parts = {"before": "", "between": "", "after": ""} | OTHER_STAGES[name]
-    assert "correct" in chapter.judged("exercise-4", STAGED.format(**parts))
+    assert "correct" in chapter.judged(4, STAGED.format(**parts))
 
 
 def test_work_that_is_not_done(chapter):
     answer = STAGED.format(before="lane.synchronize()", between="", after="")
-    refused(chapter.judged("exercise-4", answer.replace("work(x)", "x")), "what work")
+    refused(chapter.judged(4, answer.replace("work(x)", "x")), "what work")
 
 
 def test_a_chunk_that_is_sent_from_where_it_is(chapter):
     answer = STAGED.format(before="", between="", after="")
-    refused(chapter.judged("exercise-4", answer.replace("set(buffer", "set(chunk")), "wrong")
+    refused(chapter.judged(4, answer.replace("set(buffer", "set(chunk")), "wrong")
 
 
 def test_copyto_and_an_array_like_the_buffer(chapter):
     answer = STAGED.format(before="lane.synchronize()", between="", after="")
     answer = answer.replace("buffer[:] = chunk", "np.copyto(buffer, chunk)")
     answer = answer.replace("chunk.shape, chunk.dtype", "buffer.shape, buffer.dtype")
-    assert "correct" in chapter.judged("exercise-4", answer)
+    assert "correct" in chapter.judged(4, answer)
 
 
 def test_results_that_are_yielded(chapter):
@@ -233,7 +230,7 @@ def test_results_that_are_yielded(chapter):
     answer = answer.replace("results.append(work(x))", "result = work(x)")
     answer = answer.replace("    return results\n", "").replace("{after}", "")
     answer = answer.replace("    results = []\n", "") + "        yield result\n"
-    assert "correct" in chapter.judged("exercise-4", answer)
+    assert "correct" in chapter.judged(4, answer)
 
 
 def test_an_event_behind_the_copy(chapter):
@@ -251,7 +248,7 @@ def test_an_event_behind_the_copy(chapter):
             results.append(work(x))
     return results
 """
-    assert "correct" in chapter.judged("exercise-4", answer)
+    assert "correct" in chapter.judged(4, answer)
 
 
 CENTRES = {
@@ -298,7 +295,7 @@ def test_centres_that_are_wrong_or_wait(chapter, name):
     body, says = CENTRES[name]
     first = "    rows = cp.arange(labels.shape[0], dtype=np.float64)[:, None]\n"
     answer = f"def centre_rows(labels, light, n):\n{first}{body}"
-    refused(chapter.judged("exercise-5", answer), says)
+    refused(chapter.judged(5, answer), says)
 
 
 def test_centres_by_a_mask_for_each_cell(chapter):
@@ -307,7 +304,7 @@ def test_centres_by_a_mask_for_each_cell(chapter):
     mine = (labels == cp.arange(1, n + 1)[:, None, None]) * light
     return (mine * rows).sum((1, 2)) / mine.sum((1, 2))
 """
-    assert "correct" in chapter.judged("exercise-5", answer)
+    assert "correct" in chapter.judged(5, answer)
 
 
 def test_centres_by_add_at(chapter):
@@ -318,7 +315,7 @@ def test_centres_by_add_at(chapter):
     cp.add.at(moment, labels, light * rows)
     return moment[1:] / weight[1:]
 """
-    assert "correct" in chapter.judged("exercise-5", answer)
+    assert "correct" in chapter.judged(5, answer)
 
 
 ARRIVALS = {
@@ -358,7 +355,7 @@ def test_arrivals_that_are_wrong(chapter, name):
     )
     function = solution[: solution.index("\n\n\nhelpers.check")]
     assert function.count(old) == 1
-    line = chapter.judged("exercise-6", function.replace(old, new))
+    line = chapter.judged(6, function.replace(old, new))
     if says == "correct":  # its first Fourier coefficient goes anyhow
         assert "correct" in line, line
     else:
@@ -382,4 +379,4 @@ def test_arrivals_that_are_wrong(chapter, name):
 )
 def test_arrivals_on_the_host_or_trace_by_trace(chapter, answer, says):
     before = "arrivals_of = arrivals\n\n\n"
-    refused(chapter.judged("exercise-6", f"{before}def arrivals(traces):\n{answer}"), says)
+    refused(chapter.judged(6, f"{before}def arrivals(traces):\n{answer}"), says)

@@ -6,10 +6,7 @@ import pytest
 from chapter_cells import Chapter
 from marks import long_but
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("30_elementwise_kernel")
+chapter = Chapter.fixture("30_elementwise_kernel")
 
 
 def refused(line, says):
@@ -33,9 +30,9 @@ def {name}
 
 def test_solutions_pass_and_stubs_do_not(chapter):
     for number in range(1, 7):
-        assert "correct" in chapter.judged(f"exercise-{number}", ""), number
+        assert "correct" in chapter.judged(number, ""), number
         stub = chapter.cells[f"exercise-{number}"]
-        assert "correct" not in chapter.judged(f"exercise-{number}", stub), number
+        assert "correct" not in chapter.judged(number, stub), number
 
 
 LEAKY = "leaky(x, alpha):"
@@ -349,7 +346,7 @@ FEW = [name for name in NAMES if "NumPy" in name or "functions" in name or "own"
 @pytest.mark.parametrize("name", long_but(FEW, NAMES))
 def test_wrong_and_lazy_answers_are_refused(chapter, name):
     number, _, answer, says = WRONG[NAMES.index(name)]
-    refused(chapter.judged(f"exercise-{number}", answer), says)
+    refused(chapter.judged(number, answer), says)
 
 
 RIGHT = [
@@ -381,4 +378,4 @@ RIGHT_NAMES = [f"30.{number} {what}" for number, what, _ in RIGHT]
 @pytest.mark.parametrize("name", long_but(RIGHT_NAMES[::4], RIGHT_NAMES))
 def test_right_answers_are_taken(chapter, name):
     number, _, answer = RIGHT[RIGHT_NAMES.index(name)]
-    assert "correct" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct" in chapter.judged(number, answer)

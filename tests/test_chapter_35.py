@@ -11,24 +11,7 @@ NUMPY = (
 )
 TURNED = "def shift_right(x, k):\n    return roll(x, k, cp.empty_like(x))\n"
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("35_indexing")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 35.{number}\n")
-    )
-    text = text.partition("helpers.check(")[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+chapter = Chapter.fixture("35_indexing")
 
 
 def refused(line, says):
@@ -37,9 +20,8 @@ def refused(line, says):
 
 @pytest.mark.parametrize("number", long_but([1, 3, 5, 6], range(1, 8)))
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in chapter.judged(f"exercise-{number}", solution(chapter, number))
-    stub = chapter.cells[f"exercise-{number}"].partition("helpers.check(")[0]
-    assert "correct" not in chapter.judged(f"exercise-{number}", stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 WRONG = [
@@ -78,7 +60,7 @@ HASHED = [(number, tuple(changes), says) for number, changes, says in WRONG]
 
 @pytest.mark.parametrize("number, changes, says", long_but(HASHED[::4], HASHED))
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    refused(chapter.judged(f"exercise-{number}", solution(chapter, number, *changes)), says)
+    refused(chapter.judged(number, chapter.answer(number, *changes)), says)
 
 
 LAZY = {
@@ -103,7 +85,7 @@ LAZY = {
 @pytest.mark.parametrize("name", long_but(["NumPy, 3", "functions, 2", "two kernels"], LAZY))
 def test_lazy_answers_are_refused(chapter, name):
     number, answer = LAZY[name]
-    refused(chapter.judged(f"exercise-{number}", answer), "leave the device|kernel")
+    refused(chapter.judged(number, answer), "leave the device|kernel")
 
 
 RIGHT = {
@@ -127,5 +109,5 @@ RIGHT = {
 def test_right_answers_pass(chapter, name):
     number, answer = RIGHT[name]
     if isinstance(answer, list):
-        answer = solution(chapter, number, *answer)
-    assert "correct" in chapter.judged(f"exercise-{number}", answer)
+        answer = chapter.answer(number, *answer)
+    assert "correct" in chapter.judged(number, answer)

@@ -10,10 +10,7 @@ from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("36_work_together")
+chapter = Chapter.fixture("36_work_together")
 
 
 def kernel(chapter, name, *changes):
@@ -39,7 +36,7 @@ def refused(line, says):
 @pytest.mark.long
 def test_solutions_pass(chapter):
     for number in range(1, 11):
-        assert "correct" in chapter.judged(f"exercise-{number}", ""), number
+        assert "correct" in chapter.judged(number, ""), number
 
 
 @pytest.mark.long
@@ -48,7 +45,7 @@ def test_stubs_do_not_pass(chapter):
         stub = chapter.cells[f"exercise-{number}"]
         if number == 1 and not can_xray():
             continue
-        assert "correct" not in chapter.judged(f"exercise-{number}", stub), number
+        assert "correct" not in chapter.judged(number, stub), number
 
 
 BARRIER = "    __syncthreads();\n"
@@ -90,7 +87,7 @@ TREE = {
 @pytest.mark.parametrize("name", long_but(list(TREE)[:3], TREE))
 def test_trees_that_are_wrong(chapter, name):
     changes, says = TREE[name]
-    refused(chapter.judged("exercise-1", kernel(chapter, "tree", *changes)), says)
+    refused(chapter.judged(1, kernel(chapter, "tree", *changes)), says)
 
 
 IN_NUMPY = """
@@ -107,7 +104,7 @@ def {f}(*a):
 )
 def test_numpy_inside(chapter, number, function):
     answer = IN_NUMPY.format(f=function)
-    refused(chapter.judged(f"exercise-{number}", answer), "leave the device|kernel")
+    refused(chapter.judged(number, answer), "leave the device|kernel")
 
 
 ARRAYS = {
@@ -137,15 +134,15 @@ ARRAYS = {
 
 @pytest.mark.parametrize("number", ARRAYS)
 def test_array_functions_in_place_of_a_kernel(chapter, number):
-    refused(chapter.judged(f"exercise-{number}", ARRAYS[number]), "kernel|arrays were made")
+    refused(chapter.judged(number, ARRAYS[number]), "kernel|arrays were made")
 
 
 def test_the_oracle_itself_and_nothing(chapter):
     for number, name in ((1, "block_sums"), (2, "largest"), (3, "recurrence"), (4, "partition")):
         itself = f"{name} = {name}_in_numpy\n"
-        refused(chapter.judged(f"exercise-{number}", itself), "wrong")
+        refused(chapter.judged(number, itself), "wrong")
         none = f"def {name}(*a):\n    return None\n"
-        assert chapter.judged(f"exercise-{number}", none).endswith("not done yet")
+        assert chapter.judged(number, none).endswith("not done yet")
 
 
 TIE = "other > v || (other == v && other_k < k)"
@@ -180,7 +177,7 @@ LARGEST = {
 @pytest.mark.parametrize("name", long_but(list(LARGEST)[:3], LARGEST))
 def test_largest_that_are_wrong(chapter, name):
     changes, says = LARGEST[name]
-    refused(chapter.judged("exercise-2", kernel(chapter, "largest", *changes)), says)
+    refused(chapter.judged(2, kernel(chapter, "largest", *changes)), says)
 
 
 def test_largest_by_steps_that_grow_is_right(chapter):
@@ -188,7 +185,7 @@ def test_largest_by_steps_that_grow_is_right(chapter):
     grow = [("step = 16; step > 0; step /= 2", "step = 1; step < 32; step *= 2")]
     for tie in ([], [(TIE, "other > v")]):
         answer = kernel(chapter, "largest", *grow, *tie)
-        assert "correct" in chapter.judged("exercise-2", answer)
+        assert "correct" in chapter.judged(2, answer)
 
 
 def test_largest_in_two_launches_is_one_too_many(chapter):
@@ -197,7 +194,7 @@ def largest(x):
     once(x)
     return once(x)
 """
-    refused(chapter.judged("exercise-2", answer), "made|2 kernels")
+    refused(chapter.judged(2, answer), "made|2 kernels")
 
 
 RECURRENCE = {
@@ -231,7 +228,7 @@ RECURRENCE = {
 @pytest.mark.parametrize("name", long_but(list(RECURRENCE)[:3], RECURRENCE))
 def test_recurrences_that_are_wrong(chapter, name):
     changes, says = RECURRENCE[name]
-    refused(chapter.judged("exercise-3", kernel(chapter, "recurrence", *changes)), says)
+    refused(chapter.judged(3, kernel(chapter, "recurrence", *changes)), says)
 
 
 OTHERS = "int others = place(0, row) + k - (before + at[row]);"
@@ -266,7 +263,7 @@ PARTITION = {
 @pytest.mark.parametrize("name", long_but(list(PARTITION)[:3], PARTITION))
 def test_partitions_that_are_wrong(chapter, name):
     changes, says = PARTITION[name]
-    refused(chapter.judged("exercise-4", kernel(chapter, "partition", *changes)), says)
+    refused(chapter.judged(4, kernel(chapter, "partition", *changes)), says)
 
 
 ATOMICS = r'''
@@ -281,7 +278,7 @@ extern "C" __global__ void partition(
 
 
 def test_a_partition_without_order_is_refused_in_another_order_of_threads(chapter):
-    refused(chapter.judged("exercise-4", ATOMICS), "run again|expected")
+    refused(chapter.judged(4, ATOMICS), "run again|expected")
 
 
 BYTES = {
@@ -323,7 +320,7 @@ BYTES = {
 @pytest.mark.parametrize("name", long_but(list(BYTES)[:3], BYTES))
 def test_byte_counts_that_are_wrong(chapter, name):
     changes, says = BYTES[name]
-    refused(chapter.judged("exercise-5", kernel(chapter, "bytes", *changes)), says)
+    refused(chapter.judged(5, kernel(chapter, "bytes", *changes)), says)
 
 
 SEGMENTS = {
@@ -340,7 +337,7 @@ SEGMENTS = {
 @pytest.mark.parametrize("name", SEGMENTS)
 def test_segmented_sums_that_are_wrong(chapter, name):
     changes, says = SEGMENTS[name]
-    refused(chapter.judged("exercise-7", kernel(chapter, "segments", *changes)), says)
+    refused(chapter.judged(7, kernel(chapter, "segments", *changes)), says)
 
 
 UP = "        if (k < 256) s[k] += s[k - step];\n        __syncthreads();\n    }\n    for"
@@ -357,7 +354,7 @@ BLOCK_SCANS = {
 @pytest.mark.parametrize("name", BLOCK_SCANS)
 def test_block_scans_that_are_wrong(chapter, name):
     changes, says = BLOCK_SCANS[name]
-    refused(chapter.judged("exercise-6", kernel(chapter, "block_scan", *changes)), says)
+    refused(chapter.judged(6, kernel(chapter, "block_scan", *changes)), says)
 
 
 CELLS = {8: "41a637ae", 9: "9361e0fb", 10: "71954a65"}
@@ -378,4 +375,4 @@ def test_other_answers_that_are_wrong(chapter, name):
     number, right, wrong = OTHERS_WRONG[name]
     answer = chapter.cells[CELLS[number]].partition("helpers.check")[0]
     assert answer.count(right) == 1
-    refused(chapter.judged(f"exercise-{number}", answer.replace(right, wrong)), "expected|outside")
+    refused(chapter.judged(number, answer.replace(right, wrong)), "expected|outside")

@@ -8,10 +8,7 @@ from helpers.xray import can_xray
 
 pytestmark = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("36_work_together")
+chapter = Chapter.fixture("36_work_together")
 
 
 TREE_BY_ONE = '''
@@ -56,15 +53,15 @@ extern "C" __global__ void segments(
 
 
 def test_one_thread_for_a_block(chapter):
-    refused(chapter.judged("exercise-1", TREE_BY_ONE), "few threads")
-    refused(chapter.judged("exercise-4", PARTITION_BY_ONE), "few threads")
-    refused(chapter.judged("exercise-6", SCAN_BY_ONE), "few threads")
+    refused(chapter.judged(1, TREE_BY_ONE), "few threads")
+    refused(chapter.judged(4, PARTITION_BY_ONE), "few threads")
+    refused(chapter.judged(6, SCAN_BY_ONE), "few threads")
 
 
 def test_a_tile_without_a_ticket(chapter):
     own = kernel(chapter, "partition", ("ticket = atomicAdd(state + gridDim.x, 1ull)",
                                         "ticket = blockIdx.x"))  # fmt: skip
-    refused(chapter.judged("exercise-4", own), "ticket")
+    refused(chapter.judged(4, own), "ticket")
 
 
 def test_one_block_for_all_bytes(chapter):
@@ -76,17 +73,17 @@ def test_one_block_for_all_bytes(chapter):
             ("i = blockIdx.x * blockDim.x + t", f"i = {only}{first}"),
             ("i += gridDim.x * blockDim.x", f"i += {step}"),
         )
-        refused(chapter.judged("exercise-5", answer), "by 3 blocks|few threads")
+        refused(chapter.judged(5, answer), "by 3 blocks|few threads")
 
 
 def test_an_atomic_for_each_number(chapter):
-    refused(chapter.judged("exercise-7", EACH), r"\d+ atomics")
+    refused(chapter.judged(7, EACH), r"\d+ atomics")
 
 
 def test_keys_of_16_bits(chapter):
     for kind in ("short", "unsigned short"):
         narrow = kernel(chapter, "segments", ("    int k = ", f"    {kind} k = "))
-        refused(chapter.judged("exercise-7", narrow), "expected|outside|wrote|writes")
+        refused(chapter.judged(7, narrow), "expected|outside|wrote|writes")
 
 
 @pytest.mark.parametrize(("number", "name"), [(8, "largest_k"), (9, "runs"), (10, "radix_sort")])
@@ -94,7 +91,7 @@ def test_kernels_for_show(chapter, number, name):
     show = f"arrays_alone = {name}\ndef {name}(x, *k):\n    scan(x.astype(np.float32))\n"
     show += "    for _ in range(3 * (len(k) == 0)):\n        scan(x.astype(np.float32))\n"
     answer = ARRAYS[number] + show + "    return arrays_alone(x, *k)\n"
-    refused(chapter.judged(f"exercise-{number}", answer), "for show")
+    refused(chapter.judged(number, answer), "for show")
 
 
 def test_fewer_launches_are_right(chapter):
@@ -104,7 +101,7 @@ def test_fewer_launches_are_right(chapter):
     starts = cp.flatnonzero(mark)
     return x[starts], cp.diff(starts, append=n).astype(np.int32)
 """
-    assert "correct" in chapter.judged("exercise-9", once)
+    assert "correct" in chapter.judged(9, once)
     by_four = '''
 digit = cp.RawKernel(r"""
 extern "C" __global__ void digit(const unsigned* x, int* of, int n, int bit) {
@@ -124,4 +121,4 @@ def radix_sort(x):
         x = y
     return x
 '''
-    assert "correct" in chapter.judged("exercise-10", by_four)
+    assert "correct" in chapter.judged(10, by_four)

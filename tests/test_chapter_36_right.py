@@ -5,10 +5,7 @@ from chapter_cells import Chapter
 from marks import long_but
 from test_chapter_36 import kernel
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("36_work_together")
+chapter = Chapter.fixture("36_work_together")
 
 
 # Exchanges of text in the solution's kernel.
@@ -67,7 +64,7 @@ CHANGED = {
 def test_small_changes(chapter, name):
     number, source, *changes = CHANGED[name]
     answer = kernel(chapter, source, *changes)
-    assert "correct on" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct on" in chapter.judged(number, answer)
 
 
 # Kernels that are other ones: what stands before the source, the handle, the source.
@@ -179,7 +176,7 @@ def test_other_kernels(chapter, name):
         kernel_name if f"{kernel_name}_kernel" not in chapter.names else f"{kernel_name}_kernel"
     )
     answer = f'{handle} = cp.RawKernel({before}r"""{source}""", "{kernel_name}")\n'
-    assert "correct on" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct on" in chapter.judged(number, answer)
 
 
 FUNCTIONS = {
@@ -233,4 +230,4 @@ def radix_sort(x):
 @pytest.mark.parametrize("name", long_but(list(FUNCTIONS)[:1], FUNCTIONS))
 def test_other_functions(chapter, name):
     number, answer = FUNCTIONS[name]
-    assert "correct on" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct on" in chapter.judged(number, answer)

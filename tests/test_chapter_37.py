@@ -9,47 +9,24 @@ from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("37_pace")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 37.{number}\n")
-    )
-    text = re.split(r"helpers\.check\(|print\(", text)[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("37_pace")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number, solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in judged(chapter, number, stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 @needs_xray
 def test_loads_are_counted(chapter):
-    stub = chapter.cells["exercise-4"].partition("helpers.check(")[0]
-    assert "there are 3.00 loads a result" in judged(chapter, 4, stub)
+    assert "there are 3.00 loads a result" in chapter.judged(4, chapter.stub(4))
 
 
 @needs_xray
 def test_a_kernel_without_float4_is_not_one_with(chapter):
     plain = "def add_twice(x, y):\n    return add(x, y, cp.empty_like(x))\n"
-    assert "few bytes at once" in judged(chapter, 2, plain)
+    assert "few bytes at once" in chapter.judged(2, plain)
 
 
 WRONG = [
@@ -92,34 +69,34 @@ LAZY = {
 
 @pytest.mark.parametrize("number, changes, says", WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in line and re.search(says, line), line
 
 
 @needs_xray
 @pytest.mark.parametrize("changes", DIVIDES)
 def test_divisions_for_each_element_are_counted(chapter, changes):
-    line = judged(chapter, 3, solution(chapter, 3, DIVISION, NO_COLUMN, *changes))
+    line = chapter.judged(3, chapter.answer(3, DIVISION, NO_COLUMN, *changes))
     assert "for 369 elements it divides (or takes a remainder) 369 times" in line, line
 
 
 @needs_xray
 def test_a_remainder_for_each_element_is_counted(chapter):
     every = ("if (++col == width) { col = 0; row++; }", "row += ++col == width; col %= width;")
-    line = judged(chapter, 3, solution(chapter, 3, every))
+    line = chapter.judged(3, chapter.answer(3, every))
     assert "once each for four will do" in line, line
 
 
 @needs_xray
 def test_one_float_a_thread_is_not_four(chapter):
-    line = judged(chapter, 3, solution(chapter, 3, ("if not fits(x, z):", "if True:")))
+    line = chapter.judged(3, chapter.answer(3, ("if not fits(x, z):", "if True:")))
     assert "one float a thread" in line, line
 
 
 @pytest.mark.parametrize("name", LAZY)
 def test_lazy_answers_are_refused(chapter, name):
     number, answer = LAZY[name]
-    line = judged(chapter, number, answer)
+    line = chapter.judged(number, answer)
     assert "correct" not in line, line
 
 
@@ -136,4 +113,4 @@ def test_lazy_answers_are_refused(chapter, name):
     ],
 )  # fmt: skip
 def test_right_answers_pass(chapter, number, changes):
-    assert "correct" in judged(chapter, number, solution(chapter, number, *changes))
+    assert "correct" in chapter.judged(number, chapter.answer(number, *changes))

@@ -9,31 +9,14 @@ from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("38_matmul_fast")
-
-
-def definitions(text):
-    return re.split(r"helpers\.check\(|print\(", text)[0]
-
-
-def judged(chapter, number, *changes, answer=None):
-    """Return what the check says of the solution with text exchanged, or of `answer`."""
-    text = answer or definitions(chapter.cells[f"solution-{number}"])
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return chapter.judged(f"exercise-{number}", text)
+chapter = Chapter.fixture("38_matmul_fast")
 
 
 @needs_xray
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number)
-    stub = definitions(chapter.cells[f"exercise-{number}"])
-    assert "correct" not in judged(chapter, number, answer=stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 ROWS = "int row = blockIdx.y * 32 + threadIdx.y;"
@@ -137,7 +120,7 @@ ANSWERS = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_answers_are_refused(chapter, name):
     number, changes, says = WRONG[name]
-    line = judged(chapter, number, *changes)
+    line = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in line and re.search(says, line), line
 
 
@@ -145,7 +128,7 @@ def test_wrong_answers_are_refused(chapter, name):
 @pytest.mark.parametrize("name", ANSWERS)
 def test_lazy_answers_are_refused(chapter, name):
     number, answer = ANSWERS[name]
-    line = judged(chapter, number, answer=answer)
+    line = chapter.judged(number, answer)
     assert "correct" not in line and "wrong" in line, line
 
 
@@ -163,7 +146,7 @@ def test_lazy_answers_are_refused(chapter, name):
     ],
 )
 def test_right_answers_pass(chapter, number, changes):
-    assert "correct" in judged(chapter, number, *changes)
+    assert "correct" in chapter.judged(number, chapter.answer(number, *changes))
 
 
 def test_a_right_answer_passes_after_one_that_failed_early(chapter):
@@ -171,8 +154,8 @@ def test_a_right_answer_passes_after_one_that_failed_early(chapter):
     k = A.shape[1] // pieces
     return sum(vector(A[:, i * k : i * k + k], B[i * k : i * k + k]) for i in range(pieces))
 """
-    assert "wrong in case 1" in judged(chapter, 6, answer=drops_the_rest)
-    assert "correct" in judged(chapter, 6)
+    assert "wrong in case 1" in chapter.judged(6, drops_the_rest)
+    assert "correct" in chapter.judged(6, chapter.answer(6))
 
 
 def test_every_wrong_product_stops_the_ladder(chapter):

@@ -3,39 +3,21 @@
 import re
 
 import pytest
+from chapter_cells import Chapter
 from parts_of_products import chapters
 
 from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-from chapter_cells import Chapter  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("39_matmul_limits")
-
-
-def definitions(text):
-    return re.split(r"\nprint\(|\nif capability|\ncolleague", text)[0]
-
-
-def judged(chapter, number, *changes, answer=None):
-    """Return what the check says of the solution with text exchanged, or of `answer`."""
-    text = answer or definitions(chapter.cells[f"solution-{number}"])
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return chapter.judged(f"exercise-{number}", text)
+chapter = Chapter.fixture("39_matmul_limits")
 
 
 @needs_xray
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number)
-    stub = definitions(chapter.cells[f"exercise-{number}"])
-    assert "correct" not in judged(chapter, number, answer=stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 FREE = '"stage ? stage - 1 : STAGES - 1"'
@@ -84,7 +66,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_answers_are_refused(chapter, name):
     number, changes, says = WRONG[name]
-    line = judged(chapter, number, *changes)
+    line = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in line and re.search(says, line), line
 
 
@@ -100,7 +82,7 @@ def test_wrong_answers_are_refused(chapter, name):
     ],
 )
 def test_right_answers_pass(chapter, number, changes):
-    assert "correct" in judged(chapter, number, *changes)
+    assert "correct" in chapter.judged(number, chapter.answer(number, *changes))
 
 
 @needs_xray

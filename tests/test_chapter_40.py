@@ -7,35 +7,13 @@ import numpy as np
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("40_oja_reservoir")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 40.{number}\n")
-    )
-    text = re.split(r"helpers\.check\(|print\(", text)[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer).partition(": ")[2]
+chapter = Chapter.fixture("40_oja_reservoir")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert judged(chapter, number, solution(chapter, number)).startswith("correct")
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert not judged(chapter, number, stub).startswith("correct")
+    assert chapter.verdict(number, chapter.answer(number)).startswith("correct")
+    assert not chapter.verdict(number, chapter.stub(number)).startswith("correct")
 
 
 WRONG = [
@@ -114,7 +92,7 @@ LAZY = {
 
 @pytest.mark.parametrize("number, changes, says", WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.verdict(number, chapter.answer(number, *changes))
     assert not line.startswith("correct") and re.search(says, line), line
 
 
@@ -122,7 +100,7 @@ def test_wrong_answers_are_refused(chapter, number, changes, says):
 def test_lazy_answers_are_refused(chapter, name):
     number, answer, kind = LAZY[name]
     if kind == "rows":  # the kernel once for each row
-        text = solution(chapter, 1)
+        text = chapter.answer(1)
         call = "return between_kernel(W, x, y, n, eta, cp.empty((m, n)), size=m * n)"
         loop = (
             "new = cp.empty((m, n))\n    for k in range(m):\n"
@@ -130,9 +108,9 @@ def test_lazy_answers_are_refused(chapter, name):
         )
         answer = text.replace(call, loop).replace("y[i / n]", "y[0]")
     elif kind:  # two launches: what changes, and a sum
-        text = solution(chapter, 1, ("W[i] + eta", "eta"))
+        text = chapter.answer(1, ("W[i] + eta", "eta"))
         answer = text.replace("return between", "return W + between")
-    line = judged(chapter, number, answer)
+    line = chapter.verdict(number, answer)
     assert not line.startswith("correct"), line
 
 
@@ -187,7 +165,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_answers_pass(chapter, name):
     number, changes, answer = RIGHT[name]
-    line = judged(chapter, number, answer or solution(chapter, number, *changes))
+    line = chapter.verdict(number, answer or chapter.answer(number, *changes))
     assert line.startswith("correct"), line
 
 

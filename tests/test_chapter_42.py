@@ -6,35 +6,13 @@ import numpy as np
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("42_plasticity")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 42.{number}\n")
-    )
-    text = re.split(r"helpers\.check\(|print\(", text)[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer).partition(": ")[2]
+chapter = Chapter.fixture("42_plasticity")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert judged(chapter, number, solution(chapter, number)).startswith("correct")
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert not judged(chapter, number, stub).startswith("correct")
+    assert chapter.verdict(number, chapter.answer(number)).startswith("correct")
+    assert not chapter.verdict(number, chapter.stub(number)).startswith("correct")
 
 
 BAR = "means[least] + standard_errors[least]"
@@ -99,13 +77,13 @@ LAZY = {
 
 @pytest.mark.parametrize("number, changes, says", WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.verdict(number, chapter.answer(number, *changes))
     assert not line.startswith("correct") and re.search(says, line), line
 
 
 @pytest.mark.parametrize("name", LAZY)
 def test_lazy_answers_are_refused(chapter, name):
-    line = judged(chapter, *LAZY[name])
+    line = chapter.verdict(*LAZY[name])
     assert not line.startswith("correct"), line
 
 
@@ -134,7 +112,7 @@ RIGHT = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_answers_pass(chapter, name):
-    line = judged(chapter, *RIGHT[name])
+    line = chapter.verdict(*RIGHT[name])
     assert line.startswith("correct"), line
 
 

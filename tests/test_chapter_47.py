@@ -8,35 +8,13 @@ from chapter_cells import Chapter
 
 from helpers.programs import oja_cluster
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("47_oja_on_chip")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 47.{number}\n")
-    )
-    text = text.rpartition("print(")[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer).partition(": ")[2]
+chapter = Chapter.fixture("47_oja_on_chip")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert judged(chapter, number, solution(chapter, number)).startswith("correct")
-    stub = chapter.cells[f"exercise-{number}"].rpartition("print(")[0]
-    assert not judged(chapter, number, stub).startswith("correct")
+    assert chapter.verdict(number, chapter.answer(number)).startswith("correct")
+    assert not chapter.verdict(number, chapter.stub(number)).startswith("correct")
 
 
 ALL = "(t + 1) * gridDim.x"
@@ -89,7 +67,7 @@ WRONG = [
 
 @pytest.mark.parametrize("number, changes, says", WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.verdict(number, chapter.answer(number, *changes))
     assert not line.startswith("correct") and re.search(says, line), line
 
 
@@ -100,13 +78,13 @@ def test_cuda_s_own_barrier_and_none_are_refused(chapter):
         "    // atomicAdd __threadfence() __threadfence()\n"
         "    cooperative_groups::this_grid().sync();\n}'''"
     )
-    assert judged(chapter, 2, own).startswith("wrong")
+    assert chapter.verdict(2, own).startswith("wrong")
     block = (
         "barrier_code = r'''\n__device__ void barrier(unsigned* arrived, int t) {\n"
         "    __threadfence();\n    if (threadIdx.x == 0) atomicAdd(arrived, 1u);\n"
         "    __threadfence();\n    __syncthreads();\n}'''"
     )
-    assert "old stamps" in judged(chapter, 2, block)
+    assert "old stamps" in chapter.verdict(2, block)
 
 
 RIGHT = {
@@ -135,7 +113,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_answers_pass(chapter, name):
     number, changes = RIGHT[name]
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.verdict(number, chapter.answer(number, *changes))
     assert line.startswith("correct"), line
 
 

@@ -5,30 +5,13 @@ import re
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("52_training")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    text = re.split(r"helpers\.check\(|print\(", chapter.cells[f"solution-{number}"])[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("52_training")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number, solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in judged(chapter, number, stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 SQUARES = "self.v += new * (grad * grad - self.v)"
@@ -141,14 +124,14 @@ LAZY = {
 @pytest.mark.parametrize("number, changes, says", WRONG)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_wrong_answers_are_refused(chapter, number, changes, says):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in line and re.search(says, line), line
 
 
 @pytest.mark.parametrize("name", LAZY)
 def test_lazy_answers_are_refused(chapter, name):
     number, answer, says = LAZY[name]
-    line = judged(chapter, number, answer)
+    line = chapter.judged(number, answer)
     assert "correct" not in line and says in line, line
 
 
@@ -159,10 +142,10 @@ def test_a_wrong_layer_in_the_readers_network_is_told(chapter):
         "    def backward(self, grad):\n"
         "        return 2 * super().backward(grad)\n\n\n"
     )
-    text = solution(
-        chapter, 3, ("        network.append(ReLULayer)", "        network.append(Doubled)")
+    text = chapter.answer(
+        3, ("        network.append(ReLULayer)", "        network.append(Doubled)")
     )
-    line = judged(chapter, 3, wrong + text.replace("Doubled)", "type('R', (Doubled,), {}))"))
+    line = chapter.judged(3, wrong + text.replace("Doubled)", "type('R', (Doubled,), {}))"))
     assert "not the slopes" in line, line
 
 
@@ -213,5 +196,5 @@ RIGHT = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_answers_pass(chapter, name):
-    line = judged(chapter, *RIGHT[name])
+    line = chapter.judged(*RIGHT[name])
     assert "correct" in line, line

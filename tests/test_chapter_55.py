@@ -1,34 +1,15 @@
 """Chapter 55's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
 
-import re
-
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("55_bottleneck")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 55.{number}\n")
-    )
-    return re.split(r"helpers\.check\(|print\(", text)[0]
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("55_bottleneck")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number, solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in judged(chapter, number, stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 SUM = "def sum_check(parts, clock):\n    both = lambda: [p() for p in parts]\n    return "
@@ -100,7 +81,7 @@ def test_wrong_answers_are_refused(chapter, name):
     number, answer = WRONG[name]
     if isinstance(answer, dict):
         answer = LEARN.format(**RIGHT | answer)
-    line = judged(chapter, number, answer)
+    line = chapter.judged(number, answer)
     assert "correct" not in line and "Error" not in line, line
 
 
@@ -117,5 +98,5 @@ def test_wrong_answers_are_refused(chapter, name):
     ],
 )  # fmt: skip
 def test_right_answers_pass(chapter, number, answer):
-    line = judged(chapter, number, answer)
+    line = chapter.judged(number, answer)
     assert "correct" in line, line

@@ -1,7 +1,5 @@
 """Chapter 57's exercises refuse wrong and lazy answers; its kernels have no race."""
 
-import re
-
 import numpy as np
 import pytest
 from chapter_cells import Chapter
@@ -11,34 +9,13 @@ from helpers.xray import can_xray
 
 needs_xray = pytest.mark.skipif(not can_xray(), reason="needs g++ on x86-64")
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("57_training_kernels")
-
-
-def solution(chapter, number, *changes):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 57.{number}\n")
-    )
-    text = re.split(r"helpers\.check\(|print\(", text)[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("57_training_kernels")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number, solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in judged(chapter, number, stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 WRONG = [
@@ -110,14 +87,14 @@ LAZY = {
 
 @pytest.mark.parametrize("number, changes", WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes):
-    line = judged(chapter, number, solution(chapter, number, *changes))
+    line = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in line, line
 
 
 @pytest.mark.parametrize("name", LAZY)
 def test_lazy_answers_are_refused(chapter, name):
     number, answer = LAZY[name]
-    line = judged(chapter, number, answer)
+    line = chapter.judged(number, answer)
     assert "correct" not in line, line
 
 

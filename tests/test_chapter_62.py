@@ -5,35 +5,13 @@ import re
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("62_against_backprop")
-
-
-def solution(chapter, number, *changes):
-    """Return the definitions of the solution of an exercise, with text exchanged."""
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 62.{number}\n")
-    )
-    text = text.partition("helpers.check(")[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-def judged(chapter, number, answer):
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("62_against_backprop")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in judged(chapter, number, solution(chapter, number))
-    stub = chapter.cells[f"exercise-{number}"].partition("helpers.check(")[0]
-    assert "correct" not in judged(chapter, number, stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 WRONG = [
@@ -108,21 +86,21 @@ RIGHT = {
 
 @pytest.mark.parametrize(("number", "changes", "said"), WRONG)
 def test_slips_are_refused(chapter, number, changes, said):
-    verdict = judged(chapter, number, solution(chapter, number, *changes))
+    verdict = chapter.judged(number, chapter.answer(number, *changes))
     assert "correct" not in verdict and re.search(said, verdict), verdict
 
 
 @pytest.mark.parametrize("what", LAZY)
 def test_lazy_answers_are_refused(chapter, what):
     number, answer, said = LAZY[what]
-    verdict = judged(chapter, number, answer)
+    verdict = chapter.judged(number, answer)
     assert "correct" not in verdict and re.search(said, verdict), verdict
 
 
 @pytest.mark.parametrize("what", RIGHT)
 def test_right_answers_pass(chapter, what):
     number, answer, said = RIGHT[what]
-    assert re.search(said, judged(chapter, number, answer))
+    assert re.search(said, chapter.judged(number, answer))
 
 
 def test_fujita_differs_by_its_start(chapter):

@@ -1,30 +1,15 @@
 """Chapter 70's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
 
-import re
-
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("70_autograd")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 70.{number}\n")
-    )
-    return re.split(r"helpers\.check\(|print\(|Link\.params", text)[0]
+chapter = Chapter.fixture("70_autograd")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in chapter.judged(f"exercise-{number}", solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in chapter.judged(f"exercise-{number}", stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 SUB = "def sub_forward(xp, a, b):\n    return {}\ndef sub_backward(g, y, a, b):\n    return {}"
@@ -130,7 +115,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "answer", "words"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, answer, words):
-    said = chapter.judged(f"exercise-{number}", answer)
+    said = chapter.judged(number, answer)
     assert "wrong" in said and "correct" not in said and words in said
 
 
@@ -150,4 +135,4 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert "correct" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct" in chapter.judged(number, answer)

@@ -1,34 +1,15 @@
 """Chapter 75's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
 
-import re
-
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("75_graphs")
-
-
-def solution(chapter, number, *changes):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 75.{number}\n")
-    )
-    text = re.split(r"helpers\.check\(|print\(", text)[0]
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+chapter = Chapter.fixture("75_graphs")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in chapter.judged(f"exercise-{number}", solution(chapter, number))
-    stub = re.split(r"helpers\.check\(|print\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in chapter.judged(f"exercise-{number}", stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 DIFFERENCES = """def hessian(f, x):
@@ -42,7 +23,7 @@ DIFFERENCES = """def hessian(f, x):
 
 
 def test_finite_differences_are_refused(chapter):
-    assert "precision" in chapter.judged("exercise-1", DIFFERENCES)
+    assert "precision" in chapter.judged(1, DIFFERENCES)
 
 
 WRONG = [
@@ -76,7 +57,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "changes", "words"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, changes, words):
-    said = chapter.judged(f"exercise-{number}", solution(chapter, number, *changes))
+    said = chapter.judged(number, chapter.answer(number, *changes))
     assert "wrong" in said and "correct" not in said and words in said
 
 
@@ -97,4 +78,4 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert "correct" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct" in chapter.judged(number, answer)

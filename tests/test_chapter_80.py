@@ -1,30 +1,15 @@
 """Chapter 80's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
 
-import re
-
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("80_lstm_sine")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 80.{number}\n")
-    )
-    return re.split(r"\nhelpers\.check\(", text)[0]
+chapter = Chapter.fixture("80_lstm_sine")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert "correct" in chapter.judged(f"exercise-{number}", solution(chapter, number))
-    stub = re.split(r"\nhelpers\.check\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "correct" not in chapter.judged(f"exercise-{number}", stub)
+    assert "correct" in chapter.judged(number, chapter.answer(number))
+    assert "correct" not in chapter.judged(number, chapter.stub(number))
 
 
 CELL = """def cell(z, c):
@@ -152,7 +137,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "answer"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, answer):
-    said = chapter.judged(f"exercise-{number}", answer)
+    said = chapter.judged(number, answer)
     assert "correct" not in said and said.strip()
 
 
@@ -166,4 +151,4 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert "correct" in chapter.judged(f"exercise-{number}", answer)
+    assert "correct" in chapter.judged(number, answer)

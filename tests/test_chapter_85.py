@@ -1,30 +1,15 @@
 """Chapter 85's exercises refuse wrong and lazy answers, and take right ones that look unusual."""
 
-import re
-
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("85_lstm_kernels")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 85.{number}\n")
-    )
-    return re.split(r"\nprint\(", text)[0]
+chapter = Chapter.fixture("85_lstm_kernels")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert chapter.judged(f"exercise-{number}", solution(chapter, number)).endswith(": correct")
-    stub = re.split(r"\nprint\(", chapter.cells[f"exercise-{number}"])[0]
-    assert "not done yet" in chapter.judged(f"exercise-{number}", stub)
+    assert chapter.judged(number, chapter.answer(number)).endswith(": correct")
+    assert "not done yet" in chapter.judged(number, chapter.stub(number))
 
 
 COUNT = """def operations(n_units, n_batch, n_steps):
@@ -86,7 +71,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "answer", "words"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, answer, words):
-    said = chapter.judged(f"exercise-{number}", answer)
+    said = chapter.judged(number, answer)
     assert not said.endswith(": correct") and words in said
 
 
@@ -99,4 +84,4 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert chapter.judged(f"exercise-{number}", answer).endswith(": correct")
+    assert chapter.judged(number, answer).endswith(": correct")

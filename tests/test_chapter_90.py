@@ -6,26 +6,12 @@ import re
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("90_many_gpus")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 90.{number}\n")
-    )
-    return re.split(r"\n(?=print\(|helpers\.check|parts = fresh)", text)[0]
+chapter = Chapter.fixture("90_many_gpus")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert ": correct" in chapter.judged(
-        f"exercise-{number}", "parts = fresh, windows, unpack\n" + solution(chapter, number)
-    )
+    assert ": correct" in chapter.judged(number, chapter.answer(number))
 
 
 COMBINE = "def combine(parts, sizes):\n    {}\n"
@@ -96,7 +82,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "answer", "words"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, answer, words):
-    said = chapter.judged(f"exercise-{number}", answer)
+    said = chapter.judged(number, answer)
     assert ": correct" not in said and words in said
 
 
@@ -113,7 +99,7 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert ": correct" in chapter.judged(f"exercise-{number}", answer)
+    assert ": correct" in chapter.judged(number, answer)
 
 
 def test_names_of_functions_stay_functions(chapter):

@@ -6,34 +6,13 @@ import re
 import pytest
 from chapter_cells import Chapter
 
-
-@pytest.fixture(scope="module")
-def chapter():
-    return Chapter("95_allreduce")
-
-
-def solution(chapter, number):
-    (text,) = (
-        source
-        for source in chapter.cells.values()
-        if source.startswith(f"# @title Solution 95.{number}\n")
-    )
-    return re.split(r"\n(?=print\(|try_them)", text)[0]
-
-
-def judged(chapter, number, answer):
-    if number == 3:
-        answer += (
-            "\ntry_them = lambda letters: mail.what_is_wrong(open_mail(letters, 301, np.float64))"
-        )
-    return chapter.judged(f"exercise-{number}", answer)
+chapter = Chapter.fixture("95_allreduce")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_solutions_pass_and_stubs_do_not(chapter, number):
-    assert ": correct" in judged(chapter, number, solution(chapter, number))
-    stub = re.split(r"\n(?=print\(|try_them)", chapter.cells[f"exercise-{number}"])[0]
-    assert "not done yet" in judged(chapter, number, stub)
+    assert ": correct" in chapter.judged(number, chapter.answer(number))
+    assert "not done yet" in chapter.judged(number, chapter.stub(number))
 
 
 DONE = "def done(back, sums):\n    return {}\n"
@@ -110,7 +89,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "answer", "words"), WRONG)
 def test_wrong_answers_are_refused(chapter, number, answer, words):
-    said = judged(chapter, number, answer)
+    said = chapter.judged(number, answer)
     assert ": correct" not in said and words in said
 
 
@@ -126,7 +105,7 @@ RIGHT = [
 
 @pytest.mark.parametrize(("number", "answer"), RIGHT)
 def test_right_answers_of_another_form_are_taken(chapter, number, answer):
-    assert ": correct" in judged(chapter, number, answer)
+    assert ": correct" in chapter.judged(number, answer)
 
 
 def test_names_of_functions_stay_functions(chapter):
