@@ -150,7 +150,7 @@ def test_zig_does_not_compile_a_library_of_its_own_first(tmp_path):
         **os.environ,
         **{name: str(tmp_path / folder) for name, folder in folders.items()},
         "CXX": f"{sys.executable} -m ziglang c++",
-        "HELPERS_CACHE": str(tmp_path / "cache"),
+        "GPULESS_CACHE": str(tmp_path / "cache"),
         "PYTHONPATH": str(ROOT / "standin"),
     }
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
