@@ -30,6 +30,8 @@ def _expression(draw, names: list[str], depth: int) -> str:
         return f"xp.where({part()}, {part()}, {part()})"
     if kind == 3:
         name = draw(st.sampled_from(UNARY))
+        if name == "real":  # of a plain number it is one, in NumPy alone
+            return f"xp.real({draw(st.sampled_from(names))})"
         if name in ("astype", "copy"):
             call = f"astype(np.{np.dtype(draw(st.sampled_from(list('dfi')))).name})"
             return f"({draw(st.sampled_from(names))}).{call if name == 'astype' else 'copy()'}"
