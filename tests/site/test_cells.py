@@ -40,7 +40,7 @@ def test_what_a_solution_prints_is_inside_its_fold(site, chapter):
 def test_no_open_output_says_that_an_exercise_is_solved(site, chapter):
     outputs = page(site, chapter).select(".cell_output")
     open_ones = [o.get_text() for o in outputs if o.find_parent("details") is None]
-    assert len(open_ones) > 5
+    assert any(re.search(r"Exercise \S+: ", text) for text in open_ones)
     assert [text for text in open_ones if re.search(r"Exercise \S+: correct", text)] == []
 
 
