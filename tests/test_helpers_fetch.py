@@ -51,14 +51,13 @@ def archive(tmp_path_factory):
     return path
 
 
-def test_the_archive_is_small_and_lacks_mnist_and_the_tests_alone(archive):
-    assert archive.stat().st_size < 4_000_000
+def test_the_archive_is_small_and_lacks_mnist_alone(archive):
+    assert archive.stat().st_size < 5_000_000  # a reader on Colab waits for it
     with zipfile.ZipFile(archive) as packed:
         names = {n.partition("/")[2] for n in packed.namelist() if not n.endswith("/")}
     git = ["git", "ls-tree", "-r", "--name-only", "HEAD"]
     kept = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    tests = {name for name in kept.splitlines() if name.startswith("tests/")}
-    assert set(kept.splitlines()) - names == {"helpers/data/mnist.npz"} | tests
+    assert set(kept.splitlines()) - names == {"helpers/data/mnist.npz"}
     assert names <= set(kept.splitlines())
 
 
