@@ -4,6 +4,7 @@ import ast
 import contextlib
 import io
 import re
+import symtable
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,22 @@ ASKS = re.compile(r"^(?:if .*\n +)?(?:helpers\.check|print)\(", re.M)  # a line 
 class Chapter:
     """The names of a chapter after its cells were run, less those that time, draw or assert.
 
-    Exercises (cells with an id "exercise-…") and their solutions are run. A solution that its check
-    refuses there, with no more of the chapter than stands above it, is an AssertionError.
+    Nor is a cell run that needs a name which only a cell not run makes. Exercises (cells with an
+    id "exercise-…") and their solutions are run. A solution that its check refuses there, with no
+    more of the chapter than stands above it, is an AssertionError.
     """
 
     def __init__(self, stem):
         self.number = stem[:2]
         path = Path(__file__).parent.parent / "notebooks" / f"{stem}.ipynb"
         self.cells = {cell.id: cell.source for cell in notebook.code_cells(notebook.read(path))}
-        self.names = {"helpers": helpers}
+        self.names, missing = {"helpers": helpers}, set()
         for cell in notebook.code_cells(notebook.read(path)):
-            if _is_run(cell):
+            made, needed = _names(cell)
+            if not _is_run(cell) or (needed & missing and not _is_exercise(cell)):
+                missing |= made
+            else:
+                missing -= made
                 with contextlib.redirect_stdout(io.StringIO()) as said:
                     exec(compile(cell.source, cell.id, "exec"), self.names)
                 refused = "solution" in notebook.tags(cell) and "wrong" in said.getvalue()
@@ -82,6 +88,24 @@ def _is_run(cell):
     tags = notebook.tags(cell)
     if notebook.is_setup(cell) or "remove-cell" in tags or "receipt()" in cell.source:
         return False
-    if cell.id.partition("-")[0] in ("exercise", "judge", "cases") or "solution" in tags:
-        return True
-    return not tags & {"hide-input", "nbval-ignore-output"}
+    return _is_exercise(cell) or not tags & {"hide-input", "nbval-ignore-output"}
+
+
+def _is_exercise(cell):
+    parts = ("exercise", "judge", "cases")
+    return cell.id.partition("-")[0] in parts or "solution" in notebook.tags(cell)
+
+
+def _names(cell):
+    """Return the global names that a cell makes, and those that it needs, as two sets."""
+    if notebook.is_setup(cell):  # it has a line of IPython's
+        return set(), set()
+    table = symtable.symtable(cell.source, cell.id, "exec")
+    symbols, inside = table.get_symbols(), table.get_children()
+    made = {each.get_name() for each in symbols if each.is_assigned() or each.is_imported()}
+    needed = {each.get_name() for each in symbols if each.is_referenced()}
+    while inside:
+        part = inside.pop()
+        inside += part.get_children()
+        needed |= {each.get_name() for each in part.get_symbols() if each.is_global()}
+    return made, needed - made
