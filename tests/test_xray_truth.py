@@ -247,9 +247,10 @@ def test_it_goes_on_with_chapters_that_are_not_done_or_not_as_they_were(kept, mo
         return "kernels: 7\nchapter done\n"
 
     monkeypatch.setattr(xray_truth, "chapter_watched", watched)
+    monkeypatch.setattr(xray_truth.cp.cuda.runtime, "getDeviceCount", lambda: 2)
     xray_truth.go_on()
     again = ["35_indexing", "60_error_diffusion"]
-    assert sorted(asked) == [(stem, [], "always", 0) for stem in again]
+    assert sorted(asked) == [(stem, [], "always", gpu) for gpu, stem in enumerate(again)]
     stored = evidence.load("xray")
     assert [stored["chapters"][stem]["x-ray"]["kernels"] for stem in again] == [7, 7]
     assert not stored["chapters"]["40_oja_reservoir"]["racecheck"]["done"]
