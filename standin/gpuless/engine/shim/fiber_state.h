@@ -18,16 +18,22 @@ double standin_spin_limit = 20;  // seconds
 
 namespace {
 
-// Saving and resuming a fiber's context. GCC's built-in pair does in a few instructions what setjmp
-// and longjmp do with a call: a quarter off the time of a kernel that is all barriers.
+// Saving a fiber's context and going on with another's. GCC's built-in half does in a few
+// instructions what setjmp does with a call. The other half, which GCC has too, may not stand in one
+// function with it, so it is written out: with no call in between, each fiber returns to where the
+// processor expects it, since all that wait at a barrier return to the same place. Together they
+// halve the time of a kernel that is all barriers.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-typedef void *Context[5];
+typedef void *Context[5];  // frame, where to go on, stack
 #define SAVE(context) __builtin_setjmp(context)
-#define RESUME(context) __builtin_longjmp(context, 1)
+[[noreturn]] inline __attribute__((always_inline)) void restore(Context &context) {
+    asm volatile("movq (%0), %%rbp; movq 16(%0), %%rsp; jmp *8(%0)" : : "a"(context) : "memory");
+    __builtin_unreachable();
+}
 #else
 typedef jmp_buf Context;
 #define SAVE(context) _setjmp(context)
-#define RESUME(context) _longjmp(context, 1)
+[[noreturn]] inline void restore(Context &context) { _longjmp(context, 1); }
 #endif
 
 enum State : unsigned char { READY, AT_BLOCK, AT_GRID, AT_WARP, AT_MASK, SPINS, RETURNED };

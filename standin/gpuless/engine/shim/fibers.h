@@ -28,13 +28,7 @@ void fiber_main() {
     }
 }
 
-// Go on with another fiber; the caller has saved the context of this one.
-[[noreturn]] __attribute__((noinline)) void resume(unsigned fiber) {
-    current = fiber;
-    unsigned index = fiber - current_block * block_threads;
-    standin_here.index = index;
-    standin_here.thread = coordinates[index];
-    if (started[fiber]) RESUME(contexts[fiber]);
+[[noreturn]] __attribute__((noinline)) void start(unsigned fiber) {
     started[fiber] = true;
     ucontext_t context;
     getcontext(&context);
@@ -44,6 +38,16 @@ void fiber_main() {
     makecontext(&context, fiber_main, 0);
     setcontext(&context);
     abort();
+}
+
+// Go on with another fiber; the caller has saved the context of this one.
+[[noreturn]] inline __attribute__((always_inline)) void resume(unsigned fiber) {
+    current = fiber;
+    unsigned index = fiber - current_block * block_threads;
+    standin_here.index = index;
+    standin_here.thread = coordinates[index];
+    if (!started[fiber]) start(fiber);
+    restore(contexts[fiber]);
 }
 
 // Lanes that ask who is here with them are answered when no lane of their warp can go on: each learns
@@ -62,12 +66,11 @@ void *answer_masks(unsigned char *own, const int *own_lines, unsigned lanes, Sta
     return first;
 }
 
-// The next fiber to run: of this warp if one is ready, as their stacks are still in the cache, else of
-// this block, else of the next block that has one.
-unsigned next_fiber() {
+// The next fiber to run, if it is not the neighbour: of this warp if one is ready, as their stacks are
+// still in the cache, else of this block, else of the next block that has one.
+__attribute__((noinline)) unsigned next_fiber() {
     unsigned char *own = states + current_block * block_threads;
     unsigned after = current - current_block * block_threads + 1;
-    if (after % 32 && after < block_threads && own[after] == READY) return current + 1;
     unsigned warp = (after - 1) / 32 * 32, rest = block_threads - warp;
     if (rest > 32) rest = 32;
     void *found = memchr(own + warp, READY, rest);
@@ -98,7 +101,9 @@ unsigned next_fiber() {
 // Let others run until this fiber, whose state says what it waits for, is ready again.
 void wait() {
     if (SAVE(contexts[current])) return;  // saved even by the last one, which runs again next time
-    unsigned next = next_fiber();
+    unsigned after = standin_here.index + 1;
+    bool neighbour = after % 32 && after < block_threads && states[current + 1] == READY;
+    unsigned next = neighbour ? current + 1 : next_fiber();
     if (next != current) resume(next);
 }
 
