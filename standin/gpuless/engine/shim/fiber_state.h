@@ -18,12 +18,12 @@ double standin_spin_limit = 20;  // seconds
 
 namespace {
 
-// Saving a fiber's context and going on with another's. GCC's built-in half does in a few
-// instructions what setjmp does with a call. The other half, which GCC has too, may not stand in one
+// Saving a fiber's context and going on with another's. The compiler's built-in half does in a few
+// instructions what setjmp does with a call. The other half, built in too, may not stand in one
 // function with it, so it is written out: with no call in between, each fiber returns to where the
 // processor expects it, since all that wait at a barrier return to the same place. Together they
 // halve the time of a kernel that is all barriers.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#ifdef __x86_64__
 typedef void *Context[5];  // frame, where to go on, stack
 #define SAVE(context) __builtin_setjmp(context)
 [[noreturn]] inline __attribute__((always_inline)) void restore(Context &context) {
