@@ -8,14 +8,15 @@ COVERED = {
     "Arrays": "creation, views and strides, indexing, broadcasting, in-place operators, CuPy's "
     "dtypes, refusal of NumPy arrays and lists, pickling, NumPy's dispatch protocols",
     "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, "
-    "linalg, cublas, fft, random (its own streams of numbers), vectorize, of testing the four "
-    "assertions for arrays",
+    "linalg, cublas, fft, random (its own streams of numbers), vectorize, memoize",
+    "Tests": "cupy.testing: assertions, arrays to test with, loops over dtypes, comparisons with "
+    "NumPy, parameterize",
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
     "Inside kernels": coverage.in_kernels(),
     "Device": "logical devices, streams, events, graph capture, memory pools, "
     "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add, "
-    "pinned memory, DLPack (as memory of the CPU)",
+    "pinned memory, DLPack (as memory of the CPU), cupy_backends.cuda.api",
     "SciPy's": "cupyx.scipy.fft and fftpack with their plans, linalg, ndimage, signal, sparse "
     "matrices, spatial.distance, special and stats, by SciPy itself",
 }
@@ -29,6 +30,6 @@ NOT_COVERED = {
     "arrays of one dimension; cupyx.jit, textures; of cupy.cublas sbmv, syrk and batched_gesv",
     "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
-    "Functions": "poly1d, cupy.polynomial, the rest of cupy.testing",
+    "Functions": "poly1d, cupy.polynomial",
     "Interchange": "of DLPack what does not lie on the device, and capsules",
 }

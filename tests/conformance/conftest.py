@@ -16,6 +16,7 @@ It is a run of its own, because it puts CuPy's ``cupy.testing`` and a few privat
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -93,11 +94,18 @@ class Everything(pytest.File):
 
 
 class CuPysFile(pytest.Module):
-    """One of CuPy's test files; where it cannot be imported, one case that says why."""
+    """One of CuPy's test files; where it cannot be imported, one case that says why.
+
+    The tests of ``cupy.testing`` get the stand-in's, all others CuPy's own.
+    """
 
     def collect(self):
+        import private_names
+
+        own = self.path.parent.name == "testing_tests"
         try:
-            return super().collect()
+            with private_names.own_testing() if own else contextlib.nullcontext():
+                return super().collect()
         except Exception as error:  # whatever the file does when it is imported
             text = f"{type(error).__name__}: {error}"
             return [Unimportable.from_parent(self, name="import", error=text)]

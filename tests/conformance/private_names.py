@@ -7,6 +7,7 @@ that a few tests of a file call raises NotImplementedError, so those tests are s
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import math
@@ -18,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CUDA = 12010  # the version that tests are told
 
+_STANDINS: dict[str, types.ModuleType] = {}  # its own ``cupy.testing`` and the parts of that
 # Called, these raise NotImplementedError: `module: names`.
 RAISING = {
     "cupy.cuda.texture": "ChannelFormatDescriptor CUDAarray ResourceDescriptor SurfaceObject "
@@ -52,7 +54,6 @@ def install(folder: Path) -> None:
     sys.modules["cupy.random._generator"] = cupy.random._generator = _Generator(cupy.random)
     _module("cupyx.profiler._time", **vars(cupyx.profiler))
     _module("cupy.cuda.pinned_memory", **_named(cupy.cuda, "Pinned", "pinned"))
-    _module("cupy_backends.cuda.api", driver=driver, runtime=runtime)
     _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
     _module("cupy._core.internal", prod=math.prod)
     _module("cupy._core.core", ndarray=cupy.ndarray, _get_header_source=str)
@@ -102,7 +103,8 @@ def install(folder: Path) -> None:
     # CuPy's caches and its compiler's inner parts.
     _module(
         "cupy._util",
-        clear_memo=lambda: None,
+        clear_memo=cupy.clear_memo,
+        memoize=cupy.memoize,
         PerformanceWarning=cupy._core.PerformanceWarning,
         ENABLE_SLICE_COPY=False,
         CUDA_ARRAY_INTERFACE_EXPORT_VERSION=3,
@@ -207,8 +209,36 @@ def _members(module: types.ModuleType, **members) -> None:
 
 
 def _use_testing(cupy: types.ModuleType, folder: Path) -> None:
+    """Put CuPy's own ``cupy.testing`` in the place of the stand-in's."""
+    for name in cupy.testing.__all__:
+        getattr(cupy.testing, name)  # whose parts are imported when they are asked for
+    _STANDINS.update(_testing_modules())
+    for name in _STANDINS:
+        del sys.modules[name]
     spec = importlib.util.spec_from_file_location(
         "cupy.testing", folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
     testing = sys.modules["cupy.testing"] = cupy.testing = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(testing)
+
+
+def _testing_modules() -> dict[str, types.ModuleType]:
+    return {k: v for k, v in sys.modules.items() if f"{k}.".startswith("cupy.testing.")}
+
+
+def _use(modules: dict[str, types.ModuleType]) -> None:
+    for name in _testing_modules():
+        del sys.modules[name]
+    sys.modules.update(modules)
+    sys.modules["cupy"].testing = modules["cupy.testing"]
+
+
+@contextlib.contextmanager
+def own_testing():
+    """A file that is imported inside the ``with`` block gets the stand-in's ``cupy.testing``."""
+    cupys = _testing_modules()
+    _use(_STANDINS)
+    try:
+        yield
+    finally:
+        _use(cupys)

@@ -102,3 +102,28 @@ def test_what_is_covered_is_listed():
     for page in (gpuless.COVERED, gpuless.NOT_COVERED):
         assert all(isinstance(k, str) and isinstance(v, str) and v for k, v in page.items())
     assert "cupy.cuda.nccl is not covered" in str(gpuless.not_covered("cupy.cuda.nccl"))
+
+
+def test_cupy_backends_has_the_modules_of_cupy():
+    import cupy
+    import cupy_backends.cuda.api.runtime as runtime
+    from cupy_backends.cuda.api import driver
+    from cupy_backends.cuda.api.runtime import CUDARuntimeError
+
+    assert runtime is cupy.cuda.runtime and driver is cupy.cuda.driver
+    assert CUDARuntimeError is cupy.cuda.runtime.CUDARuntimeError
+    with pytest.raises(CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device ordinal"):
+        runtime.setDevice(99)
+    with pytest.raises(ModuleNotFoundError, match="cupy_backends.cuda.libs is not covered"):
+        from cupy_backends.cuda.libs import cublas  # noqa: F401
+    with pytest.raises(AttributeError, match="'cupy_backends.cuda' has no attribute 'apis'"):
+        import cupy_backends
+
+        print(cupy_backends.cuda.apis)
+
+
+def test_cupy_backends_may_be_imported_first():
+    code = "import helpers; from cupy_backends.cuda.api import runtime; import cupy; "
+    code += "print(runtime is cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount())"
+    done = python(code, mode="always", path=[ROOT / "standin"])
+    assert done.stdout.splitlines()[-1] == "True 1", done.stderr

@@ -18,7 +18,11 @@ REFUSED = (
         r"|thread_scope_)\w*)(?!\s*thread_scope\b)",
         "libcu++ (`cuda::`...) beyond `atomic` and `atomic_ref`",
     ),
-    (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
+    (
+        r"\bcub\s*::|\bthrust\s*::(?!\s*(?:complex|real|imag|abs|arg|norm|conj|proj|polar|exp|log"
+        r"|log10|pow|sqrt|a?(?:sin|cos|tan)h?)\b)",
+        "CUB and Thrust beyond `thrust::complex`",
+    ),
     (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
     (r"\bcurand\w+", "the device side of cuRAND"),
 )

@@ -43,6 +43,11 @@ HEADERS = {
     "math_constants.h": "math_constants.h",
     "mma.h": "wmma.h",
 }
+# A header that NVRTC does not compile, and what takes its place.
+_INSTEAD = {
+    "thrust/complex.h": "NVRTC does not compile it either, as it includes <math.h>: CuPy's "
+    "<cupy/complex.cuh> has thrust::complex for kernels"
+}
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
@@ -174,7 +179,8 @@ def _missing(message: str, name: str) -> Exception | None:
         return None
     header = match["a"] or match["b"]
     if uncovered.is_header(header):
-        return uncovered.refusal(match["where"], f"the header <{header}>")
+        why = _INSTEAD.get(header, "it needs a GPU")
+        return uncovered.refusal(match["where"], f"the header <{header}>", why)
     return CompileError(
         f'{match["where"]}: catastrophic error: could not open source file "{header}"\n\n'
         f'1 catastrophic error detected in the compilation of "{name}.cu".\n'

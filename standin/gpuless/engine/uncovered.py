@@ -31,11 +31,9 @@ def is_header(header: str) -> bool:
     return header in names() or bool(_FOLDERS.match(header))
 
 
-def refusal(where: str, what: str) -> NotImplementedError:
+def refusal(where: str, what: str, why: str = "it needs a GPU") -> NotImplementedError:
     """The error for ``what`` in ``where``, such as ``k.cu(3)``."""
-    return NotImplementedError(
-        f"{where}: the CPU stand-in does not cover {what} of CUDA; it needs a GPU"
-    )
+    return NotImplementedError(f"{where}: the CPU stand-in does not cover {what} of CUDA; {why}")
 
 
 def in_message(message: str) -> NotImplementedError | None:

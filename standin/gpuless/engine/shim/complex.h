@@ -1,4 +1,5 @@
-// thrust::complex<T>, as far as kernel bodies use it.
+// CuPy's <cupy/complex.cuh>: thrust::complex<T>, its operators and functions. The same text is read
+// by the C++ compiler and, as a check, by NVRTC.
 #ifndef STANDIN_COMPLEX_H
 #define STANDIN_COMPLEX_H
 
@@ -19,6 +20,10 @@ class __align__(2 * sizeof(T)) complex {
   __device__ T imag() const { return im_; }
   __device__ void real(T value) { re_ = value; }
   __device__ void imag(T value) { im_ = value; }
+  __device__ T real() const volatile { return re_; }
+  __device__ T imag() const volatile { return im_; }
+  __device__ void real(T value) volatile { re_ = value; }
+  __device__ void imag(T value) volatile { im_ = value; }
 
   __device__ complex &operator+=(complex z) { return *this = *this + z; }
   __device__ complex &operator-=(complex z) { return *this = *this - z; }
@@ -49,12 +54,17 @@ STANDIN_ARITHMETIC(*, complex<T>, T, a.real() * b, a.imag() * b)
 STANDIN_ARITHMETIC(*, T, complex<T>, a * b.real(), a * b.imag())
 STANDIN_ARITHMETIC(/, complex<T>, T, a.real() / b, a.imag() / b)
 STANDIN_OPERATOR(complex<T>, /, T, complex<T>, complex<T>(a) / b)
-STANDIN_OPERATOR(bool, ==, complex<T>, complex<T>, a.real() == b.real() && a.imag() == b.imag())
-STANDIN_OPERATOR(bool, ==, complex<T>, T, a == complex<T>(b))
-STANDIN_OPERATOR(bool, ==, T, complex<T>, complex<T>(a) == b)
-STANDIN_OPERATOR(bool, !=, complex<T>, complex<T>, !(a == b))
-STANDIN_OPERATOR(bool, !=, complex<T>, T, !(a == b))
-STANDIN_OPERATOR(bool, !=, T, complex<T>, !(a == b))
+#define STANDIN_COMPARISON(op, value)                           \
+  STANDIN_OPERATOR(bool, op, complex<T>, complex<T>, value)     \
+  STANDIN_OPERATOR(bool, op, complex<T>, T, a op complex<T>(b)) \
+  STANDIN_OPERATOR(bool, op, T, complex<T>, complex<T>(a) op b)
+STANDIN_COMPARISON(==, a.real() == b.real() && a.imag() == b.imag())
+STANDIN_COMPARISON(!=, !(a == b))
+// NumPy's order: by the real parts, and where they are equal by the imaginary ones.
+STANDIN_COMPARISON(<, a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag()))
+STANDIN_COMPARISON(>, b < a)
+STANDIN_COMPARISON(<=, a < b || a == b)
+STANDIN_COMPARISON(>=, b <= a)
 
 // Smith's division: scaled by the larger part of b, so that |b|**2 cannot overflow.
 template <typename T> __device__ complex<T> operator/(const complex<T> &a, const complex<T> &b) {
@@ -85,64 +95,128 @@ template <typename T> __device__ T norm(const complex<T> &z) {
 template <typename T> __device__ complex<T> conj(const complex<T> &z) {
   return complex<T>(z.real(), -z.imag());
 }
-template <typename T> __device__ complex<T> polar(T radius, T angle = T()) {
+template <typename T> __device__ complex<T> proj(const complex<T> &z) {  // of infinities: one
+  return isinf(z.real()) || isinf(z.imag()) ? complex<T>(abs(z), ::copysign(T(), z.imag())) : z;
+}
+template <typename T> __device__ complex<T> polar(const T &radius, const T &angle = T()) {
   return complex<T>(static_cast<T>(radius * ::cos(angle)), static_cast<T>(radius * ::sin(angle)));
 }
-template <typename T> __device__ complex<T> exp(const complex<T> &z) {
-  return polar(static_cast<T>(::exp(z.real())), z.imag());
+
+// The C library's functions of a complex number, of both precisions. NVRTC, which has none and runs
+// nothing here, sees that they are declared.
+#ifndef STANDIN_NVRTC
+template <typename C, typename T> inline C standin_c(const complex<T> &z) {
+  C value;
+  __real__ value = z.real();
+  __imag__ value = z.imag();
+  return value;
 }
-template <typename T> __device__ complex<T> log(const complex<T> &z) {
-  return complex<T>(static_cast<T>(::log(abs(z))), arg(z));
+#define STANDIN_PRECISION(name, T, function)                                       \
+  template <> __device__ inline complex<T> name(const complex<T> &z) {             \
+    const auto value = __builtin_##function(standin_c<T _Complex>(z));             \
+    return complex<T>(__real__ value, __imag__ value);                             \
+  }
+#define STANDIN_FUNCTION(name)                                                     \
+  template <typename T> __device__ complex<T> name(const complex<T> &z);           \
+  STANDIN_PRECISION(name, double, c##name)                                         \
+  STANDIN_PRECISION(name, float, c##name##f)
+#else
+#define STANDIN_FUNCTION(name) \
+  template <typename T> __device__ complex<T> name(const complex<T> &z) { return z; }
+#endif
+STANDIN_FUNCTION(exp)
+STANDIN_FUNCTION(log)
+STANDIN_FUNCTION(sqrt)
+STANDIN_FUNCTION(sin)
+STANDIN_FUNCTION(cos)
+STANDIN_FUNCTION(tan)
+STANDIN_FUNCTION(sinh)
+STANDIN_FUNCTION(cosh)
+STANDIN_FUNCTION(tanh)
+STANDIN_FUNCTION(asin)
+STANDIN_FUNCTION(acos)
+STANDIN_FUNCTION(atan)
+STANDIN_FUNCTION(asinh)
+STANDIN_FUNCTION(acosh)
+STANDIN_FUNCTION(atanh)
+template <typename T> __device__ complex<T> log10(const complex<T> &z) {
+  return log(z) / T(2.30258509299404568402);
 }
-template <typename T> __device__ complex<T> sqrt(const complex<T> &z) {
-  return polar(static_cast<T>(::sqrt(abs(z))), arg(z) / 2);
-}
+
+// As CuPy has it: 0 to the power 0 is NaN. A number of another type is taken as the larger of both,
+// and where that is an integer CuPy computes in integers, which nobody means.
+template <typename T, typename U, bool = (sizeof(T) > sizeof(U))> struct standin_larger {
+  typedef T type;
+};
+template <typename T, typename U> struct standin_larger<T, U, false> {
+  typedef U type;
+};
 template <typename T> __device__ complex<T> pow(const complex<T> &z, const complex<T> &w) {
-  return z == complex<T>() ? complex<T>(w == complex<T>()) : exp(w * log(z));
+  return exp(log(z) * w);
 }
-template <typename T> __device__ complex<T> pow(const complex<T> &z, T w) {
-  return pow(z, complex<T>(w));
+template <typename T> __device__ complex<T> pow(const complex<T> &z, const T &w) {
+  return exp(log(z) * w);
 }
-template <typename T> __device__ complex<T> cosh(const complex<T> &z) {
-  return (exp(z) + exp(-z)) / complex<T>(2);
+template <typename T> __device__ complex<T> pow(const T &x, const complex<T> &w) {
+  return exp(::log(x) * w);
 }
-template <typename T> __device__ complex<T> sinh(const complex<T> &z) {
-  return (exp(z) - exp(-z)) / complex<T>(2);
+template <typename T, typename U>
+__device__ complex<typename standin_larger<T, U>::type> pow(const complex<T> &z, const U &w) {
+  typedef typename standin_larger<T, U>::type Larger;
+  static_assert(Larger(1) / 2 != 0, "pow would be computed in integers: give both the same type");
+  return pow(complex<Larger>(z), static_cast<Larger>(w));
 }
-template <typename T> __device__ complex<T> tanh(const complex<T> &z) { return sinh(z) / cosh(z); }
-template <typename T> __device__ complex<T> cos(const complex<T> &z) {
-  return cosh(complex<T>(-z.imag(), z.real()));
+template <typename T, typename U>
+__device__ complex<typename standin_larger<T, U>::type> pow(const T &x, const complex<U> &w) {
+  typedef typename standin_larger<T, U>::type Larger;
+  static_assert(Larger(1) / 2 != 0, "pow would be computed in integers: give both the same type");
+  return pow(static_cast<Larger>(x), complex<Larger>(w));
 }
-template <typename T> __device__ complex<T> sin(const complex<T> &z) {
-  const complex<T> w = sinh(complex<T>(-z.imag(), z.real()));
-  return complex<T>(w.imag(), -w.real());
-}
-template <typename T> __device__ complex<T> tan(const complex<T> &z) { return sin(z) / cos(z); }
 
 }  // namespace thrust
 
-// CuPy's header makes these names global too.
+// CuPy's header makes these names global too, and adds some.
 using thrust::complex;
+using thrust::acos;
+using thrust::acosh;
 using thrust::arg;
+using thrust::asin;
+using thrust::asinh;
+using thrust::atan;
+using thrust::atanh;
 using thrust::conj;
 using thrust::cos;
 using thrust::cosh;
 using thrust::exp;
 using thrust::imag;
 using thrust::log;
+using thrust::log10;
 using thrust::real;
 using thrust::sin;
 using thrust::sinh;
 using thrust::tan;
 using thrust::tanh;
-template <typename T> __device__ bool isnan(const complex<T> &z) {
+template <typename T> __device__ bool isnan(complex<T> z) {
   return isnan(z.real()) || isnan(z.imag());
 }
-template <typename T> __device__ bool isinf(const complex<T> &z) {
+template <typename T> __device__ bool isinf(complex<T> z) {
   return isinf(z.real()) || isinf(z.imag());
 }
-template <typename T> __device__ bool isfinite(const complex<T> &z) {
+template <typename T> __device__ bool isfinite(complex<T> z) {
   return isfinite(z.real()) && isfinite(z.imag());
+}
+template <typename T> __device__ complex<T> log1p(complex<T> z) { return log(z + T(1)); }
+template <typename T> __device__ complex<T> log2(complex<T> z) { return log(z) / log(T(2)); }
+template <typename T> __device__ complex<T> expm1(complex<T> z) { return exp(z) - T(1); }
+template <typename T> __device__ complex<T> rint(complex<T> z) {
+  return complex<T>(rint(z.real()), rint(z.imag()));
+}
+// A NaN gives the other number.
+template <typename T> __device__ complex<T> min(complex<T> a, complex<T> b) {
+  return isnan(a) || (!isnan(b) && !(a < b)) ? b : a;
+}
+template <typename T> __device__ complex<T> max(complex<T> a, complex<T> b) {
+  return isnan(a) || (!isnan(b) && a < b) ? b : a;
 }
 
 #endif

@@ -119,13 +119,15 @@ def show_config(*, _full: bool = False) -> None:
     print(f"Logical devices       : {cuda.runtime.getDeviceCount()}")
 
 
-# Kernels are imported when they are first asked for: they bring the compiler with them.
-_KERNELS = {
+# Imported when they are first asked for: kernels bring the compiler with them.
+_LATER = {
     "ElementwiseKernel": "elementwise",
     "ReductionKernel": "reduction",
     "RawKernel": "raw",
     "RawModule": "raw",
+    "clear_memo": "_memo",
     "fuse": "fusion",
+    "memoize": "_memo",
     "vectorize": "vectorize",
 }
 
@@ -135,9 +137,9 @@ def __getattr__(name: str):
 
     if name == "cublas":  # `from cupy import cublas` asks here before it looks for the module
         return importlib.import_module("cupy.cublas")
-    if name not in _KERNELS:
+    if name not in _LATER:
         raise _missing("cupy", name)
-    home = importlib.import_module(f"cupy._core.{_KERNELS[name]}")
+    home = importlib.import_module(f"cupy._core.{_LATER[name]}")
     if name == "fuse":
         home.install(globals())
     globals()[name] = getattr(home, name)
