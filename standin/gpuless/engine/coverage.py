@@ -19,7 +19,6 @@ REFUSED = (
         "libcu++ (`cuda::`...) beyond `atomic` and `atomic_ref`",
     ),
     (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
-    (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
     (r"\bcurand\w+", "the device side of cuRAND"),
 )
 
@@ -27,9 +26,11 @@ REFUSED = (
 def in_kernels() -> str:
     """What kernels may use beside the language, atomic functions, warps, and shared memory."""
     headers = ", ".join(f"`{name}`" for name in HEADERS if name not in CUPY_HEADERS)
-    return f"the headers {headers}; of inline PTX: {'; '.join(f'`{one}`' for one in ptx.COVERED)}"
+    instructions = "; ".join(f"`{one}`" for one in ptx.COVERED)
+    return f"textures, surfaces, the headers {headers}; of inline PTX: {instructions}"
 
 
 def not_in_kernels() -> str:
     """What is refused by its name."""
-    return f"{', '.join(what for _, what in REFUSED)}, bfloat16, inline PTX of other kinds"
+    refused = ", ".join(what for _, what in REFUSED)
+    return f"{refused}, layered and cubemap textures, bfloat16, inline PTX of other kinds"
