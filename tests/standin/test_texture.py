@@ -517,6 +517,8 @@ def test_arguments():
         run("", surface, parameters="const float *x")
     with pytest.raises(KernelError, match="no texture object"):
         run("y[0] = tex2D<float>(t, 0, 0);", surface)
+    with pytest.raises(TypeError, match="the address of no array"):
+        run("", array_of(FLOATS).ptr, parameters="const float *x")
     for wrong in (
         lambda: TextureObject(texture, TextureDescriptor()),
         lambda: TextureObject(texture.ResDesc, None),

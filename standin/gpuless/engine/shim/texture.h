@@ -157,14 +157,14 @@ inline StandinTaps standin_taps(const StandinTexture &t, int axis, float x, cons
 template <class T, int N>
 T standin_sample(cudaTextureObject_t handle, const float (&x)[N], const char *what, int line) {
     const StandinTexture &t = standin_texture<T>(handle, N, what, line);
-    StandinTaps taps[3] = {{{0, 0}, {1, 0}}, {{0, 0}, {1, 0}}, {{0, 0}, {1, 0}}};
+    StandinTaps taps[N];
     for (int axis = 0; axis < N; ++axis) taps[axis] = standin_taps(t, axis, x[axis], what, line);
     double sum[4] = {-0.0, -0.0, -0.0, -0.0};
-    for (int corner = 0; corner < 8; ++corner) {
+    for (int corner = 0; corner < (t.linear ? 1 << N : 1); ++corner) {
         double weight = 1;
         long long offset = 0;
         bool outside = false;
-        for (int axis = 0; axis < 3; ++axis) {
+        for (int axis = 0; axis < N; ++axis) {
             const int side = corner >> axis & 1, at = taps[axis].at[side];
             weight *= taps[axis].weight[side];
             offset += at * t.stride[axis];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import struct
 
@@ -16,6 +17,7 @@ from gpuless.engine.textures import BORDER, CLAMP, FLOAT, Object, Sampling, Texe
 # Texels along each axis that a texture of so many dimensions has at most, as on an H100.
 _LIMITS = {1: (131072,), 2: (131072, 65536), 3: (16384,) * 3}
 _LINEAR_LIMIT = 1 << 28
+_handles = itertools.count(16, 16)  # of CUDA arrays, whose address a kernel has no use for
 _ALIGNMENT, _PITCH_ALIGNMENT = 512, 32  # bytes, of an array's address and of its rows
 
 
@@ -103,9 +105,10 @@ class CUDAarray:
         self._memory = memory.Memory(stride[2] * max(depth, 1))
         self._array = self._memory.payload.view(f"{'iuf'[kind]}{bits // 8}").reshape(self._shape)
         poison(self._array)
-        self.ptr = self._memory.ptr
+        self.ptr = next(_handles)
         size = width, max(height, 1), max(depth, 1)
-        self._texels = Texels(self.ptr, size, stride, self.ndim, channels, bits, kind)
+        address = self._memory.ptr
+        self._texels = Texels(address, size, stride, self.ndim, channels, bits, kind)
 
     def copy_from(self, in_arr, stream=None) -> None:
         """Fill it with a ``cupy.ndarray`` or ``numpy.ndarray``, on ``stream`` if any.
