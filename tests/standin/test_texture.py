@@ -578,6 +578,41 @@ def test_elementwise():
     assert "typedef cudaTextureObject_t U;" in read_all.cached_code
 
 
+def test_a_rotation():
+    """As ``cupyx.scipy.ndimage.affine_transform`` does it, with a function of the preamble's."""
+    data, matrix = random_of("f4", (5, 6)), np.array([[0.8, -0.6, 1.5], [0.6, 0.8, -1.25]], "f4")
+    turn = cp.ElementwiseKernel(
+        "U t, raw float32 m, uint64 width",
+        "T image",
+        """
+        float3 pixel = make_float3((float)(i / width), (float)(i % width), 1.0f);
+        float y = dot(pixel, make_float3(m[0], m[1], m[2])) + 0.5f;
+        float x = dot(pixel, make_float3(m[3], m[4], m[5])) + 0.5f;
+        image = tex2D<T>(t, x, y);""",
+        "turn",
+        preamble="""
+        inline __host__ __device__ float dot(float3 a, float3 b) {
+            return a.x * b.x + a.y * b.y + a.z * b.z;
+        }""",
+    )
+    how = {"addressModes": [MODES["constant"]] * 2, "filterMode": 1, "borderColors": (-2,)}
+    image = turn(texture_of(data, **how), cp.asarray(matrix), 6, cp.zeros((5, 6), "f4"))
+    wanted = ndimage.map_coordinates(
+        np.pad(data, 9, constant_values=-2),
+        np.einsum("ij,jkl->ikl", matrix, np.stack([*np.mgrid[:5, :6], np.ones((5, 6))])) + 9,
+        order=1,
+    )
+    np.testing.assert_allclose(image.get(), wanted, atol=4 * np.ptp(data) / 512)
+
+
+def test_objects_in_an_array():
+    textures = [texture_of(FLOATS + n) for n in range(3)]
+    numbers = cp.array([texture.ptr for texture in textures], np.uint64)
+    body = "for (int k = 0; k < 3; ++k) y[k] = tex2D<float>(t[k], 1.5f, 1.5f);"
+    read = run(body, numbers, parameters="const cudaTextureObject_t *t")
+    assert read.tolist() == [4, 5, 6, 0]
+
+
 def test_elementwise_refuses():
     x = cp.zeros((2, 3), "f4")
     texture = texture_of(FLOATS)

@@ -214,8 +214,9 @@ char *standin_place(cudaSurfaceObject_t handle, const int (&x)[N], cudaSurfaceBo
     const StandinTexture &s = standin_object(handle, STANDIN_SURFACE, N, what, line);
     const int bytes = sizeof(T);
     if (x[0] % bytes)
-        standin_fail(STANDIN_FAULT, "line %d: %s at x = %d: it counts bytes, and is a multiple of the %d that are moved",
-                     line, what, x[0], bytes);
+        standin_fail(STANDIN_FAULT,
+                     "line %d: %s at x = %d: it counts bytes, and is a multiple of the %d that are moved", line, what,
+                     x[0], bytes);
     char *p = s.data;
     for (int axis = 0; axis < N; ++axis) {
         const long long stride = axis ? s.stride[axis] : bytes;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import gpuless
 from cupy.cuda.memory_hook import MemoryHook
 
-_OURS = str(Path(gpuless.__file__).parent)
+_OURS = f"{Path(gpuless.__file__).parent}{os.sep}"
 
 
 class _Line:
