@@ -14,9 +14,9 @@ COVERED = {
     "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
     "compiled as C++ and run block by block",
     "Inside kernels": coverage.in_kernels(),
-    "Device": "logical devices, streams, events, graph capture, memory pools, "
-    "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add, "
-    "pinned memory, DLPack (as memory of the CPU), cupy_backends.cuda.api",
+    "Device": "logical devices, streams, events, graph capture, memory pools and their hooks, "
+    "textures, surfaces, NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, "
+    "cupyx.scatter_add, pinned memory, DLPack (as memory of the CPU), cupy_backends.cuda.api",
     "SciPy's": "cupyx.scipy.fft and fftpack with their plans, linalg, ndimage, signal, sparse "
     "matrices, spatial.distance, special and stats, by SciPy itself",
 }
@@ -27,7 +27,7 @@ NOT_COVERED = {
     "Asynchrony": "a launch returns when the work is done; of all work only copies between pinned "
     "memory and an array on a stream are late",
     "Libraries": "cupyx.scipy.interpolate, of .sparse the solvers (.linalg), graphs (.csgraph) and "
-    "arrays of one dimension; cupyx.jit, textures; of cupy.cublas sbmv, syrk and batched_gesv",
+    "arrays of one dimension; cupyx.jit; of cupy.cublas sbmv, syrk and batched_gesv",
     "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Functions": "poly1d, cupy.polynomial",

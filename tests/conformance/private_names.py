@@ -22,8 +22,6 @@ CUDA = 12010  # the version that tests are told
 _STANDINS: dict[str, types.ModuleType] = {}  # its own ``cupy.testing`` and the parts of that
 # Called, these raise NotImplementedError: `module: names`.
 RAISING = {
-    "cupy.cuda.texture": "ChannelFormatDescriptor CUDAarray ResourceDescriptor SurfaceObject "
-    "TextureDescriptor TextureObject TextureReference",
     "cupy.fft._fft": "_convert_fft_type _default_fft_func _fft _fftn _size_last_transform_axis",
     "cupy._core._cub_reduction": "_can_use_cub_block_reduction",
     "cupy._core._gufuncs": "_GUFunc _parse_gufunc_signature",
@@ -31,7 +29,7 @@ RAISING = {
     "cupy._core._scalar": "get_typename",
     "cupy._core.flags": "Flags",
     "cupy.cuda.pinned_memory": "PinnedMemory",
-    "cupy.cuda.memory": "_malloc malloc_async",
+    "cupy.cuda.memory": "_malloc",
     "cupy.linalg._util": "stacked_identity",
 }
 
@@ -55,6 +53,7 @@ def install(folder: Path) -> None:
     _module("cupyx.profiler._time", **vars(cupyx.profiler))
     _module("cupy.cuda.pinned_memory", **_named(cupy.cuda, "Pinned", "pinned"))
     _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
+    _members(cupy.cuda.memory, _allocation_unit_size=512)
     _module("cupy._core.internal", prod=math.prod)
     _module("cupy._core.core", ndarray=cupy.ndarray, _get_header_source=str)
     _members(
@@ -93,11 +92,12 @@ def install(folder: Path) -> None:
     _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)
     _members(runtime, cudaDevAttrMemoryPoolsSupported=115)
     _members(runtime, deviceGetAttribute=lambda attribute, device: int(attribute == 95))
-    _members(driver, _is_cuda_python=lambda: False, get_build_version=lambda: CUDA)
+    _members(driver, _is_cuda_python=lambda: False)
     _members(cupy.cuda, get_local_runtime_version=lambda: CUDA)
     _members(cupy.cuda.nvtx, available=True)
     cupy.cuda.get_nvcc_path = lambda: "nvcc"  # its version is asked for, by _run_cc
     cupy.cuda.device.get_compute_capability = lambda: "90"
+    driver.get_build_version = lambda: CUDA
     runtime.runtimeGetVersion = runtime.driverGetVersion = lambda: CUDA
 
     # CuPy's caches and its compiler's inner parts.

@@ -435,8 +435,8 @@ def test_missing_names():
         cp.poly1d([1, 2])
     with pytest.raises(NotImplementedError, match=r"cupyx\.jit"):
         cupyx.jit  # noqa: B018
-    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.texture"):
-        cp.cuda.texture  # noqa: B018
+    with pytest.raises(NotImplementedError, match=r"cupy\.cuda\.jitify"):
+        cp.cuda.jitify  # noqa: B018
     with pytest.raises(AttributeError, match="module 'cupy' has no attribute 'no_such_name'"):
         cp.no_such_name  # noqa: B018
     assert not hasattr(cp, "__wrapped__")

@@ -283,7 +283,7 @@ def test_cupy_offers_nothing_that_cupy_has_not():
 @pytest.mark.parametrize(
     "name",
     """cupyx.scipy.sparse.linalg cupyx.scipy.interpolate cupyx.jit cupyx.optimizing cupyx.tools
-    cupy.polynomial cupyx.cusparse cupy.typing cupy.cuda.texture cupy.cuda.cub
+    cupy.polynomial cupyx.cusparse cupy.typing cupy.cuda.cub
     cupy_backends.cuda.libs cupy_backends.cuda.stream""".split(),
 )
 def test_modules_that_cupy_alone_has_are_named_by_the_error(name):

@@ -23,7 +23,6 @@ REFUSED = (
         r"|log10|pow|sqrt|a?(?:sin|cos|tan)h?)\b)",
         "CUB and Thrust beyond `thrust::complex`",
     ),
-    (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
     (r"\bcurand\w+", "the device side of cuRAND"),
 )
 
@@ -31,9 +30,11 @@ REFUSED = (
 def in_kernels() -> str:
     """What kernels may use beside the language, atomic functions, warps, and shared memory."""
     headers = ", ".join(f"`{name}`" for name in HEADERS if name not in CUPY_HEADERS)
-    return f"the headers {headers}; of inline PTX: {'; '.join(f'`{one}`' for one in ptx.COVERED)}"
+    instructions = "; ".join(f"`{one}`" for one in ptx.COVERED)
+    return f"textures, surfaces, the headers {headers}; of inline PTX: {instructions}"
 
 
 def not_in_kernels() -> str:
     """What is refused by its name."""
-    return f"{', '.join(what for _, what in REFUSED)}, bfloat16, inline PTX of other kinds"
+    refused = ", ".join(what for _, what in REFUSED)
+    return f"{refused}, layered and cubemap textures, bfloat16, inline PTX of other kinds"

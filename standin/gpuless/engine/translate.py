@@ -37,6 +37,11 @@ _MAY_SPIN = re.compile(r"\batomic\w+\s*\(")
 _LOOP = re.compile(r"\b(?:for|while|goto)\b")
 _BARRIER = re.compile(r"\b__syncthreads(?:_count|_or|_and)?\s*(?=\()")
 
+# What asks for the shim's header of textures and surfaces; NVRTC has them without one.
+_TEXTURES = re.compile(
+    r"\bcuda(?:Texture|Surface)Object_t\b|\bcudaBoundaryMode|\b(?:tex|surf)[123]D"
+)
+
 _SHARED_ARRAY = re.compile(
     r"\b(?:extern\s+(?:volatile\s+)?__shared__|(?:volatile\s+)?__shared__\s+extern)\s+"
     r"([^;(){}]*?(?:\([^()]*\)[^;(){}]*?)?)(\w+)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;"
@@ -157,6 +162,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     foreign.check(done, options, name)
     text = _inline_ptx(done)
     headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
+    headers += ["texture.h"] * bool(_TEXTURES.search(done.bare))
     text = casts.translate(text, Preprocessed.blanked(text))
     done = Preprocessed(text, headers)
     found = declarations(done.text, done.bare)

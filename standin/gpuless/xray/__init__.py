@@ -40,6 +40,7 @@ def xray(
 
     Raises:
         TypeError: not a kernel, or arguments that do not fit it.
+        NotImplementedError: a kernel that reads textures or surfaces, which nobody sees.
         RuntimeError: a fault, a barrier that some threads skip, a kernel that does not end (all as
             a launch on the stand-in tells them), or no compiler.
     """

@@ -12,7 +12,7 @@ from gpuless import engine
 from gpuless.engine import translate
 from gpuless.engine.options import parse
 from gpuless.xray.job import Array, Job
-from gpuless.xray.machine.launch import MOST_ACCESSES
+from gpuless.xray.machine.launch import MOST_ACCESSES, NO_TEXTURES
 
 
 def make(kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MOST_ACCESSES) -> Job:
@@ -123,6 +123,8 @@ def _take_arguments(job: Job, args, cupy) -> None:
             value = array_of(value)
         elif isinstance(value, np.ndarray):
             value = value.copy()
+        elif type(value).__name__ in ("TextureObject", "SurfaceObject"):
+            raise NotImplementedError(NO_TEXTURES)
         job.arguments.append(value)
 
 

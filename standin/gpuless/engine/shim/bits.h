@@ -29,6 +29,15 @@ inline To standin_bits(From x) {
     return y;
 }
 
+inline float standin_half_to_float(unsigned short bits) {
+    unsigned int magnitude = bits & 0x7fff, sign = (bits & 0x8000u) << 16;
+    if (magnitude >= 0x7c00)
+        return standin_bits<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
+    if (magnitude >= 0x0400) return standin_bits<float>(sign | ((magnitude << 13) + 0x38000000u));
+    float value = magnitude * 0x1p-24f;
+    return sign ? -value : value;
+}
+
 inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n) {
     return (unsigned int)(((unsigned long long)high << 32 | low) << (n & 31) >> 32);
 }

@@ -1,15 +1,7 @@
 // cuda_fp16.h: __half and __half2. Each operation is worked out in double, where sums, products and
 // quotients of such numbers lose nothing that counts, and rounded once.
 #pragma once
-
-inline float standin_half_to_float(unsigned short bits) {
-    unsigned int magnitude = bits & 0x7fff, sign = (bits & 0x8000u) << 16;
-    if (magnitude >= 0x7c00)
-        return standin_bits<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
-    if (magnitude >= 0x0400) return standin_bits<float>(sign | ((magnitude << 13) + 0x38000000u));
-    float value = magnitude * 0x1p-24f;
-    return sign ? -value : value;
-}
+#include "bits.h"
 
 // way: rint, trunc, floor or ceil.
 inline unsigned short standin_to_half(double x, double (*way)(double)) {

@@ -16,6 +16,7 @@ from gpuless.xray.machine.source import array_shape
 #: Accesses that one x-ray looks at, about: a second on one core. More blocks are sampled.
 MOST_ACCESSES = 40_000_000
 FEW_BLOCKS = 16  # so many are looked at in any case
+NO_TEXTURES = "the x-ray does not see what a kernel reads by textures, or writes by surfaces"
 MEMORIES = ("global", "shared", "constant", "malloc")  # Memory of cpp/state.h
 
 
@@ -110,6 +111,8 @@ class XRayedKernel:
     """A kernel of a translated module, compiled for the x-ray; arguments as ``Kernel.launch``."""
 
     def __init__(self, translation: translate.Translation, options: Sequence[str], name: str):
+        if '#include "texture.h"' in translation.text:
+            raise NotImplementedError(NO_TEXTURES)
         self.translation = translation
         self._options, self._name = tuple(options), name
         self.library = build.build(translation.text, options=self._options, name=name)

@@ -41,6 +41,8 @@ class Checker:
             return self._by_value(value)
         if isinstance(value, (bool, int, float, complex, np.generic)):
             return self._scalar(value)
+        if isinstance(value, memory.Handle):
+            return self._handle(value)
         raise TypeError(f"Unsupported type {type(value)}")
 
     def _refuse(self, got: str, remedy: str) -> TypeError:
@@ -53,6 +55,12 @@ class Checker:
         if self.kind != "p":
             raise self._refuse(what, f"pass {self._example()}")
         return address
+
+    def _handle(self, value: memory.Handle) -> bytes:
+        check_device(value._memory, self.where)
+        if self.kind not in "iu" or self.size != 8:
+            raise self._refuse(f"a {type(value).__name__}", f"pass {self._example()}")
+        return value.ptr.to_bytes(8, sys.byteorder)
 
     def _example(self) -> str:
         names = {"f": "float", "i": "int", "u": "uint"}

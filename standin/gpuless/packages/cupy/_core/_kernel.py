@@ -15,6 +15,8 @@ from numpy.lib.stride_tricks import as_strided
 from cupy._core._dispatch import unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
+from cupy.cuda._ownership import check_device
+from cupy.cuda.memory import Handle
 
 CTYPES = {
     np.dtype(name): text
@@ -35,6 +37,9 @@ CTYPES = {
         "bool": "bool",
     }.items()
 }
+
+TEXTURE = np.dtype("V8")  # stands for the type of a texture object: no array has it
+CTYPES[TEXTURE] = "cudaTextureObject_t"
 
 _SCALAR_TYPES = {bool, int, float, complex} | {np.dtype(c).type for c in "?bhilqBHILQefdFD"}
 
@@ -95,18 +100,34 @@ class Scalar:
 
     dtype: np.dtype
 
+    @property
+    def stored(self) -> np.dtype:
+        """As what it is stored: the number of a texture object."""
+        return np.dtype(np.uint64) if self.dtype == TEXTURE else self.dtype
+
 
 def accept(value):
-    """A scalar or a device array, one offered by a protocol too; ``TypeError`` for all else."""
+    """A scalar, a texture object or a device array, one offered by a protocol too; ``TypeError``
+    for all else."""
     value = as_device(value)
     if isinstance(value, ndarray) or type(value) in _SCALAR_TYPES:
+        return value
+    if isinstance(value, Handle) and value.is_texture:
+        check_device(value._memory, "the texture")
         return value
     raise unsupported(value)
 
 
 def seen(value) -> Argument:
     """An accepted argument as a plan sees it."""
+    if isinstance(value, Handle):
+        return Scalar(TEXTURE)
     return value._array if isinstance(value, ndarray) else Scalar(np.dtype(type(value)))
+
+
+def votes(arg: Argument) -> bool:
+    """Whether the argument decides what type a placeholder is; a number does not."""
+    return isinstance(arg, np.ndarray) or arg.dtype == TEXTURE
 
 
 def decide_types(

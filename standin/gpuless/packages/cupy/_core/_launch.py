@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cupy._core._kernel import Argument, ParameterInfo, Scalar, ctype_of
+from cupy._core._kernel import TEXTURE, Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
@@ -150,9 +150,13 @@ class Packing:
         words = [0] * HEADER_WORDS
         self._arrays: list[tuple[int, int]] = []
         self._scalars: list[tuple[int, int, np.dtype]] = []
+        self._handles: list[tuple[int, int]] = []
         for number, arg in enumerate(args):
             if isinstance(arg, Scalar):
-                self._scalars.append((number, 8 * len(words), arg.dtype))
+                if arg.dtype == TEXTURE:
+                    self._handles.append((number, len(words)))
+                else:
+                    self._scalars.append((number, 8 * len(words), arg.dtype))
                 words += [0, 0]
             else:
                 self._arrays.append((number, len(words)))
@@ -167,6 +171,8 @@ class Packing:
         words = self._words.copy()
         for number, offset in self._arrays:
             words[offset] = arguments[number]._array.__array_interface__["data"][0]
+        for number, offset in self._handles:
+            words[offset] = arguments[number].ptr
         for number, offset, dtype in self._scalars:
             np.ndarray((), dtype, words, offset)[()] = arguments[number]
         return words

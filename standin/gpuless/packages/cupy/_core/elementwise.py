@@ -110,7 +110,7 @@ class ElementwiseKernel(GeneratedKernel):
         in_types, out_types, types = _kernel.decide_types(
             self.in_params,
             self.out_params,
-            [a.dtype if isinstance(a, np.ndarray) else None for a in inputs],
+            [a.dtype if _kernel.votes(a) else None for a in inputs],
             [a.dtype for a in given],
         )
         if has_size:
@@ -174,7 +174,7 @@ def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable
     record = np.ctypeslib.as_array((ctypes.c_int64 * _launch.HEADER_WORDS).from_address(address))
 
     # Of each argument, its words and, for a scalar, its dtype.
-    layout = [(_launch.words_of(a), a.dtype if isinstance(a, Scalar) else None) for a in args]
+    layout = [(_launch.words_of(a), a.stored if isinstance(a, Scalar) else None) for a in args]
 
     def run(words: np.ndarray, given: Callable, block_size: int) -> None:
         launched, offset = [], _launch.HEADER_WORDS

@@ -149,6 +149,8 @@ class ReductionKernel(GeneratedKernel):
     def _make_plan(self, args: list[Argument], axis, keepdims: bool) -> Plan:
         shape, inputs = _kernel.broadcast(args[: self.nin], self.in_params, False)
         given = args[self.nin :]
+        if any(a.dtype == _kernel.TEXTURE for a in args):
+            raise TypeError("A ReductionKernel takes no texture object")
         in_types, out_types, types = _kernel.decide_types(
             self.in_params,
             self.out_params,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 
 from cupy.cuda import (  # noqa: F401
     compiler,
@@ -65,5 +66,16 @@ def get_cuda_path() -> None:
 get_nvcc_path = get_rocm_path = get_hipcc_path = get_cuda_path
 
 
+# What is imported when it is asked for: the name, and the module that has it.
+_LATER = {
+    **{name: "_async" for name in ("MemoryAsync", "MemoryAsyncPool", "malloc_async")},
+    "MemoryHook": "memory_hook",
+    **{name: name for name in ("memory_hook", "memory_hooks", "texture")},
+}
+
+
 def __getattr__(name: str):
-    raise missing("cupy.cuda", name)
+    if name not in _LATER:
+        raise missing("cupy.cuda", name)
+    home = importlib.import_module(f"cupy.cuda.{_LATER[name]}")
+    return home if name == _LATER[name] else getattr(home, name)

@@ -70,7 +70,7 @@ _PROPERTIES = {
     "unifiedAddressing": 1,
     "managedMemory": 1,
     "concurrentManagedAccess": 1,
-    "memoryPoolsSupported": 0,
+    "memoryPoolsSupported": 1,
     "pageableMemoryAccess": 1,
     "hostNativeAtomicSupported": 1,
     "globalL1CacheSupported": 1,

@@ -10,6 +10,16 @@ import numpy as np
 from cupy.cuda import _ownership, runtime
 from gpuless.engine.memory import Allocation, NoMemory, release
 
+UNIT = 512  # bytes; sizes in a pool are multiples of it
+
+
+def round_up(size: int) -> int:
+    return -(-size // UNIT) * UNIT
+
+
+# The memory hooks in use, by thread and name; cupy.cuda.memory_hook.
+hooks: dict[int, dict] = {}
+
 
 def _allocate(size: int) -> Allocation:
     """CUDARuntimeError (out of memory) if even what nothing refers to is not enough."""
@@ -46,6 +56,15 @@ class Memory:
         if hasattr(self, "payload"):
             _ownership.leave(self.ptr)
         if self.given_back is not None:
+            (self._give_back if hooks else self.given_back)()
+
+    def _give_back(self) -> None:
+        """``given_back``, of which hooks are told."""
+        from cupy.cuda.memory_hook import told
+
+        known = {"device_id": self.device_id, "mem_size": round_up(self.size)}
+        known |= {"mem_ptr": self.ptr, "pmem_id": id(self)}
+        with told("free", known, {}):
             self.given_back()
 
     @property
@@ -78,7 +97,7 @@ class PooledMemory(Memory):
         if self.of is None:
             super().__del__()
         elif self.given_back is not None:
-            self.given_back()
+            (self._give_back if hooks else self.given_back)()
 
 
 class UnownedMemory:
@@ -93,6 +112,13 @@ class UnownedMemory:
         self.payload = np.frombuffer(buffer, dtype=np.uint8)
 
     device = Memory.device
+
+
+class Handle:
+    """What a kernel is given as the number ``ptr``: a texture or a surface object. ``_memory`` is
+    what it reads."""
+
+    is_texture = False
 
 
 class MemoryPointer:

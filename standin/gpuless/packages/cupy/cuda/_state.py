@@ -11,6 +11,8 @@ DEVICES = "CUPY_STANDIN_DEVICES"
 _TEXT = {
     1: ("cudaErrorInvalidValue", "invalid argument"),
     2: ("cudaErrorMemoryAllocation", "out of memory"),
+    20: ("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
+    26: ("cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"),
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
     217: (

@@ -112,7 +112,8 @@ class Function:
         def work() -> None:
             self.compiled.launch(*plan, views)
 
-        work.arrays = [a for a in args if isinstance(a, ndarray)]  # kept for as long as the graph
+        # Kept for as long as the graph.
+        work.arrays = [a for a in args if isinstance(a, (ndarray, memory.Handle))]
         stream.submit(work, on_stream)
 
     def _views(self, args) -> list[kernels.View]:

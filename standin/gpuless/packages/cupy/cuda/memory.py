@@ -18,19 +18,16 @@ import numpy as np
 
 from cupy.cuda import _ownership, runtime
 from cupy.cuda._guarded import (  # noqa: F401
+    Handle,
     ManagedMemory,
     Memory,
     MemoryPointer,
     PooledMemory,
     UnownedMemory,
+    hooks,
+    round_up,
 )
 from gpuless.engine import memory as engine_memory
-
-UNIT = 512  # bytes; sizes in the pool are multiples of it
-
-
-def round_up(size: int) -> int:
-    return -(-size // UNIT) * UNIT
 
 
 class OutOfMemoryError(MemoryError):
@@ -153,6 +150,18 @@ class MemoryPool:
 
     def malloc(self, size: int) -> MemoryPointer:
         """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
+        if not hooks:
+            return self._malloc(size)
+        from cupy.cuda.memory_hook import told
+
+        known = {"device_id": runtime.getDevice(), "size": size, "mem_size": round_up(size)}
+        given = {"mem_ptr": 0, "pmem_id": 0}
+        with told("malloc", known, given):
+            pointer = self._malloc(size)
+            given |= {"mem_ptr": pointer.ptr, "pmem_id": id(pointer.mem)}
+        return pointer
+
+    def _malloc(self, size: int) -> MemoryPointer:
         if not _ownership.fits(size, runtime.getDevice()):
             raise OutOfMemoryError(size, self.total_bytes())
         with self._lock:
@@ -161,18 +170,33 @@ class MemoryPool:
             try:
                 if not size:
                     memory = Memory(0)
-                elif self._allocator is None:
-                    memory = PooledMemory(size)
+                elif hooks and not books.fits(round_up(size)):
+                    memory = self._make_and_tell(size)
                 else:
-                    exact = self._allocator is malloc_managed  # so that its fence is where it ends
-                    given = self._allocator(size if exact else round_up(size)).mem
-                    memory = PooledMemory.around(given, size)
+                    memory = self._make(size)
             except runtime.CUDARuntimeError:
                 raise OutOfMemoryError(size, books.total()) from None
             if size:
                 block = books.take(round_up(size))
                 memory.given_back = functools.partial(self._freed.append, (books, block))
         return MemoryPointer(memory, 0)
+
+    def _make(self, size: int) -> PooledMemory:
+        if self._allocator is None:
+            return PooledMemory(size)
+        exact = self._allocator is malloc_managed  # so that its fence is where it ends
+        given = self._allocator(size if exact else round_up(size)).mem
+        return PooledMemory.around(given, size)
+
+    def _make_and_tell(self, size: int) -> PooledMemory:
+        from cupy.cuda.memory_hook import told
+
+        known = {"device_id": runtime.getDevice(), "mem_size": round_up(size)}
+        given = {"mem_ptr": 0}
+        with told("alloc", known, given):
+            made = self._make(size)
+            given["mem_ptr"] = made.ptr
+        return made
 
     def _make_room(self, size: int, books: _Books) -> None:
         if books.limit and not books.fits(size) and books.total() + size > books.limit:
@@ -319,3 +343,13 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
 def malloc_managed(size: int) -> MemoryPointer:
     """Memory that every device may touch."""
     return MemoryPointer(ManagedMemory(size), 0)
+
+
+def __getattr__(name: str):
+    from gpuless import missing
+
+    if name not in ("MemoryAsync", "MemoryAsyncPool", "malloc_async"):
+        raise missing("cupy.cuda.memory", name)
+    from cupy.cuda import _async
+
+    return getattr(_async, name)

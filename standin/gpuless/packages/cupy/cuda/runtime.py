@@ -25,6 +25,14 @@ streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed 
 
 memcpyHostToHost, memcpyHostToDevice, memcpyDeviceToHost = 0, 1, 2
 memcpyDeviceToDevice, memcpyDefault = 3, 4
+cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned = 0, 1
+cudaChannelFormatKindFloat, cudaChannelFormatKindNone = 2, 3
+cudaResourceTypeArray, cudaResourceTypeMipmappedArray = 0, 1
+cudaResourceTypeLinear, cudaResourceTypePitch2D = 2, 3
+cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder = 0, 1, 2, 3
+cudaFilterModePoint, cudaFilterModeLinear = 0, 1
+cudaReadModeElementType, cudaReadModeNormalizedFloat = 0, 1
+cudaArrayDefault, cudaArraySurfaceLoadStore = 0, 2
 memoryTypeUnregistered, memoryTypeHost, memoryTypeDevice, memoryTypeManaged = 0, 1, 2, 3
 
 
