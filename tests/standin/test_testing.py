@@ -330,9 +330,9 @@ def test_what_the_standin_lacks_is_no_accepted_error():
     def test(xp):
         if xp is np:
             raise ValueError("NumPy refuses it")
-        return xp.cuda.texture.TextureObject
+        return xp.cuda.cub
 
-    with pytest.raises(AssertionError, match="cupy.cuda.texture is not covered"):
+    with pytest.raises(AssertionError, match="cupy.cuda.cub is not covered"):
         test()
 
 
