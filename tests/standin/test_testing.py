@@ -311,8 +311,9 @@ def test_errors_go_together():
         (ValueError("ours"), TypeError("theirs"), "Different types(.|\n)*ours(.|\n)*theirs"),
         (IndexError("ours"), IndexError("theirs"), "Both cupy and numpy raise(.|\n)*ours"),
     ):
-        with pytest.raises(AssertionError, match=said):
+        with pytest.raises(AssertionError, match=said) as info:
             accept(raising(ours, theirs))()
+        assert info.traceback[-1].path.samefile(__file__)  # a report ends where it was raised
     testing.numpy_cupy_allclose(accept_error=True)(raising(OSError(), OSError()))()
     with pytest.raises(AssertionError, match="Both"):
         testing.numpy_cupy_allclose()(raising(OSError(), OSError()))()
