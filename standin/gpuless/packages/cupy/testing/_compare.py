@@ -243,7 +243,8 @@ def _check_errors(ours: BaseException | None, theirs: BaseException | None, acce
     else:
         return
     told = (f"\n\n{who}\n{''.join(traceback.format_exception(e))}" for who, e in texts.items())
-    raise AssertionError(what + "".join(told)) from None
+    raised = theirs if ours is None else ours
+    raise AssertionError(what + "".join(told)).with_traceback(raised.__traceback__) from None
 
 
 def _compared(
