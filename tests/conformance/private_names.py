@@ -87,6 +87,7 @@ def install(folder: Path) -> None:
         _module(f"cupy.cuda.{name}", available=False)
     _module("cupy._environment", get_cub_path=lambda: None, get_hipcc_path=lambda: None)
     _module("cupyx.cusparse", check_availability=lambda name: True, getVersion=lambda: CUDA)
+    _module("cupy.cuda.cusolver", _getVersion=lambda: (11, 4, 5))
     _module("cupyx.cusolver", check_availability=lambda name: True)
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: divmod(CUDA // 10, 100))
     _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)

@@ -37,15 +37,14 @@ from cupy._core._routines import (
     isscalar, ix_, kron, lexsort, matmul, matrix_transpose, max, may_share_memory, mean, median,
     min, min_scalar_type, moveaxis, msort, nan_to_num, nanargmax, nanargmin, nancumprod,
     nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar, ndim,
-    nonzero, outer, packbits, pad, partition, percentile, permute_dims, poly, polyadd, polyfit,
-    polymul, polysub, polyval, prod, product, promote_types, ptp, quantile, ravel, real,
-    real_if_close, repeat, reshape, resize, result_type, roll, rollaxis, roots, rot90, round,
-    round_, row_stack, searchsorted, setdiff1d, setxor1d, shape, shares_memory, sinc,
-    size, sometrue, sort, sort_complex, split, squeeze, stack, std, sum, swapaxes, take,
-    take_along_axis, tensordot, tile, trace, transpose, trapezoid, trapz, tril,
-    tril_indices_from, trim_zeros, triu, triu_indices_from, typename, union1d, unique,
-    unique_all, unique_counts, unique_inverse, unique_values, unpackbits, unwrap, vander, var,
-    vdot, vsplit, vstack, where,
+    nonzero, outer, packbits, pad, partition, percentile, permute_dims, prod, product,
+    promote_types, ptp, quantile, ravel, real, real_if_close, repeat, reshape, resize,
+    result_type, roll, rollaxis, rot90, round, round_, row_stack, searchsorted, setdiff1d,
+    setxor1d, shape, shares_memory, sinc, size, sometrue, sort, sort_complex, split, squeeze,
+    stack, std, sum, swapaxes, take, take_along_axis, tensordot, tile, trace, transpose,
+    trapezoid, trapz, tril, tril_indices_from, trim_zeros, triu, triu_indices_from, typename,
+    union1d, unique, unique_all, unique_counts, unique_inverse, unique_values, unpackbits,
+    unwrap, vander, var, vdot, vsplit, vstack, where,
 )
 from cupy._core._ufuncs import (
     abs, absolute, acos, acosh, add, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh,
@@ -130,13 +129,16 @@ _LATER = {
     "memoize": "_memo",
     "vectorize": "vectorize",
 }
+_LATER |= dict.fromkeys(
+    "poly poly1d polyadd polyfit polymul polysub polyval roots".split(), "_polynomials"
+)
 
 
 def __getattr__(name: str):
     import importlib
 
-    if name == "cublas":  # `from cupy import cublas` asks here before it looks for the module
-        return importlib.import_module("cupy.cublas")
+    if name in ("cublas", "polynomial"):  # `from cupy import ...` asks here before it looks for it
+        return importlib.import_module(f"cupy.{name}")
     if name not in _LATER:
         raise _missing("cupy", name)
     home = importlib.import_module(f"cupy._core.{_LATER[name]}")

@@ -10,6 +10,7 @@ from cupy._core import _functions, _routines, _ufuncs
 from cupy._core._creation import full
 from cupy._core._dispatch import SCALARS, extends, named
 from cupy._core._ndarray import ndarray
+from cupy._core._protocols import as_device
 
 _BINARY = {
     "add": "add",
@@ -174,6 +175,7 @@ class NumpyDispatch:
             # NumPy makes arrays of its scalars before it asks, in comparisons.
             zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
             inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]
+        inputs = [as_device(x) for x in inputs]
         for value in (*inputs, *outs):
             if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
                 return NotImplemented

@@ -116,7 +116,7 @@ allclose = row(own.allclose, "aa", name="allclose")
 array_equal = row(own.array_equal, "oo", name="array_equal")
 array_equiv = row(own.array_equiv, "oo", name="array_equiv")
 
-# Differences, products of arrays, polynomials
+# Differences, products of arrays
 
 convolve = row(np.convolve, "dd")
 corrcoef = row(np.corrcoef, library="cuBLAS")
@@ -132,13 +132,6 @@ inner = row(np.inner, "dd", library=own.blas)
 kron = row(np.kron, "uu")
 matmul = row(np.matmul, "dd", name="matmul", library=own.blas)
 outer = row(np.outer, "dd")
-poly = row(np.poly, library="cuSOLVER")
-polyadd = row(np.polyadd, "dd")
-polyfit = row(np.polyfit, "dd", library="cuSOLVER")
-polymul = row(np.polymul, "dd")
-polysub = row(np.polysub, "dd")
-polyval = row(np.polyval, "du")
-roots = row(np.roots, library="cuSOLVER")
 tensordot = row(np.tensordot, "dd", library=own.tensordot_blas)
 vander = row(np.vander, "a")
 vdot = row(np.vdot, "dd")

@@ -9,6 +9,7 @@ import numpy as np
 from cupy._core._creation import array as as_array
 from cupy._core._dispatch import SCALARS, check_device, submit, unsupported
 from cupy._core._ndarray import allocate, ndarray
+from cupy._core._protocols import as_device
 from cupy._core._run import routine
 
 _PYTHON_SCALARS = (int, float, complex)
@@ -17,8 +18,8 @@ _PYTHON_SCALARS = (int, float, complex)
 class ufunc:
     """One elementwise function.
 
-    Calling it takes device arrays and scalars only (TypeError: Unsupported type, otherwise) and
-    returns a C-contiguous array, a tuple of them, or the outputs that were given.
+    Calling it takes scalars, device arrays and what offers one (TypeError: Unsupported type,
+    otherwise) and returns a C-contiguous array, a tuple of them, or the outputs that were given.
     ``loop``, one of ``_loops``, goes before NumPy's.
     """
 
@@ -58,7 +59,10 @@ class ufunc:
                 weak = type(arg) in _PYTHON_SCALARS
                 types.append(type(arg) if weak else np.asarray(arg).dtype)
             else:
-                raise unsupported(arg)
+                if as_device(arg) is arg:
+                    raise unsupported(arg)
+                taken = map(as_device, args[: self.nin])
+                return self(*taken, *outs, dtype=dtype, casting=casting, _where=_where)
         where = True
         if _where is not None:
             where = _where._array if isinstance(_where, ndarray) else bool(_where)

@@ -87,4 +87,6 @@ for _name in _base.PARTS:
 
 
 def __getattr__(name: str):
+    if name in ("linalg", "csgraph"):  # which CuPy does not import with this module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: import it first")
     raise _missing(__name__, name)

@@ -1,0 +1,143 @@
+"""Some eigenvalues and singular values: SciPy's ARPACK and LOBPCG, with CuPy's checks."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import cupy
+import numpy as np
+from cupy._core._dispatch import unsupported
+from cupy._core._ndarray import place
+from scipy.sparse import linalg as _library
+
+from cupyx.scipy.sparse.linalg._operators import aslinearoperator, for_scipy
+
+
+def _check(a, k: int, most: int, square: bool) -> None:
+    """CuPy's refusals; ``k`` has to be below ``most``."""
+    if a.ndim != 2 or (square and a.shape[0] != a.shape[1]):
+        raise ValueError(f"expected {'square matrix' if square else '2D'} (shape: {a.shape})")
+    if a.dtype.char not in "fdFD":
+        raise TypeError(f"unsupported dtype (actual: {a.dtype})")
+    if k <= 0:
+        raise ValueError(f"k must be greater than 0 (actual: {k})")
+    if k >= most:
+        raise ValueError(f"k must be smaller than {most} (actual: {k})")
+
+
+def _largest(w: np.ndarray, k: int, which: str) -> np.ndarray:
+    """Where in ``w`` the ``k`` wanted values are."""
+    order = np.argsort({"LM": abs(w), "LA": w, "SA": -w}[which])
+    return order[-k:]
+
+
+def eigsh(
+    a, k=6, *, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True
+):  # fmt: skip
+    """``k`` eigenvalues of a Hermitian matrix or operator, in rising order: ``(w, x)`` or ``w``.
+
+    ``which`` are the largest in magnitude ("LM"), the largest ("LA") or the smallest ("SA").
+    NotImplementedError where ``maxiter`` steps are too few: CuPy returns what it has by then.
+    """
+    _check(a, k, a.shape[0], square=True)
+    if which not in ("LM", "LA", "SA"):
+        raise ValueError(f"which must be 'LM', 'LA' or 'SA' (actual: {which})")
+    a = aslinearoperator(a)
+    n = a.shape[0]
+    ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
+    v0 = cupy.random.random(n) if v0 is None else v0
+    if not isinstance(v0, cupy.ndarray):
+        raise unsupported(v0)
+    if ncv == n - 1:  # as many steps as there are rows
+        w, x = np.linalg.eigh(a.matmat(cupy.eye(n, dtype=a.dtype))._host())
+    else:
+        cycles = None if maxiter is None else max(1, -(-maxiter // ncv))
+        try:
+            w, x = _library.eigsh(
+                for_scipy(a),
+                k,
+                which=which,
+                v0=v0.astype(a.dtype)._host(),
+                ncv=ncv,
+                maxiter=cycles,
+                tol=tol,
+            )
+        except _library.ArpackNoConvergence as error:
+            raise NotImplementedError(
+                "the CPU stand-in does not cover eigsh that ends before it has converged"
+            ) from error
+    wanted = _largest(w, k, which)
+    wanted = wanted[np.argsort(w[wanted])]
+    return (place(w[wanted]), place(x[:, wanted])) if return_eigenvectors else place(w[wanted])
+
+
+@np.errstate(all="ignore")
+def svds(a, k=6, *, ncv=None, tol=0, which="LM", maxiter=None, return_singular_vectors=True):
+    """The ``k`` largest singular values, in rising order and then those that are zero but for
+    rounding: ``(u, s, vt)`` or ``s``. They come from ``eigsh`` of ``a.H @ a`` or ``a @ a.H``.
+    """
+    _check(a, k, min(a.shape), square=False)
+    a = aslinearoperator(a)
+    tall = a.shape[0] >= a.shape[1]
+    if not tall:
+        a = a.H
+    _, v = eigsh(a.H @ a, k, which=which, ncv=ncv, maxiter=maxiter, tol=tol)
+    u, s, turn = np.linalg.svd(a.matmat(v)._host(), full_matrices=False)
+    v = v._host() @ turn.conj().T
+    zero = s**2 <= {"f": 1e3, "d": 1e6}[s.dtype.char] * np.finfo(s.dtype).eps * s.max() ** 2
+    order = np.lexsort((s, zero))
+    u, s, v = u[:, order], np.where(zero, 0, s)[order].astype(s.dtype), v[:, order]
+    if not return_singular_vectors:
+        return place(s)
+    return tuple(map(place, (u, s, v.conj().T) if tall else (v, s, u.conj().T)))
+
+
+def lobpcg(
+    A,
+    X,
+    B=None,
+    M=None,
+    Y=None,
+    tol=None,
+    maxiter=None,
+    largest=True,
+    verbosityLevel=0,
+    retLambdaHistory=False,
+    retResidualNormsHistory=False,
+):
+    """Eigenvalues of ``A v = w B v`` by LOBPCG: ``(w, v)``, and the histories that are asked for.
+
+    ``X`` (n, k) are first approximations, ``Y`` constraints, ``M`` is a preconditioner; ``A``,
+    ``B`` and ``M`` are matrices or operators. ``tol`` is ``n sqrt(1e-15)`` by default, ``maxiter``
+    20; CuPy does not say whether that was enough.
+    """
+    for value in (X, Y):
+        if not isinstance(value, (cupy.ndarray, type(None))):
+            raise unsupported(value)
+    if X.ndim != 2:
+        raise ValueError("expected rank-2 array for argument X")
+    n, size = X.shape
+    operators = [None if one is None else aslinearoperator(one) for one in (A, B, M)]
+    if any(one is not None and one.shape != (n, n) for one in operators):
+        raise ValueError("operator has invalid shape")
+    if Y is not None and n - Y.shape[1] < 5 * size:
+        raise NotImplementedError("The dense eigensolver does not support constraints.")
+    A, B, M = (None if one is None else for_scipy(one) for one in operators)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=re.escape(__name__))  # of SciPy, to its caller
+        found = _library.lobpcg(
+            A,
+            X._host().copy(),
+            B,
+            M,
+            None if Y is None else Y._host(),
+            tol=np.sqrt(1e-15) * n if tol is None or tol <= 0 else tol,
+            maxiter=20 if maxiter is None else maxiter,
+            largest=largest,
+            verbosityLevel=verbosityLevel,
+            retLambdaHistory=retLambdaHistory,
+            retResidualNormsHistory=retResidualNormsHistory,
+        )
+    w, v, *histories = found
+    return place(w), place(v), *([place(np.asarray(one)) for one in each] for each in histories)

@@ -1,0 +1,163 @@
+"""Iterative solvers: SciPy's, with CuPy's signatures, checks and defaults.
+
+All of them take a device array, a sparse matrix or a ``LinearOperator`` for ``A`` and ``M``, and
+device arrays of shape ``(n,)`` or ``(n, 1)`` for ``b`` and ``x0``; what a ``callback`` gets lies on
+the device, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cupy
+import numpy as np
+from cupy._core._dispatch import named, unsupported
+from cupy._core._ndarray import place
+from scipy.sparse import linalg as _library
+
+from cupyx.scipy.sparse.linalg._operators import aslinearoperator, for_scipy
+
+
+def _vector(value, n: int, name: str) -> cupy.ndarray:
+    if not isinstance(value, cupy.ndarray):
+        raise unsupported(value)
+    if value.shape not in ((n,), (n, 1)):
+        raise ValueError(f"{name} has incompatible dimensions")
+    return value
+
+
+def _system(A, b, x0, M) -> dict:
+    """SciPy's arguments for a square system, in the dtype of ``A``."""
+    A = aslinearoperator(A)
+    n = A.shape[0]
+    if A.shape != (n, n):
+        raise ValueError(f"expected square matrix (shape: {A.shape})")
+    if A.dtype.char not in "fdFD":
+        raise TypeError(f"unsupported dtype (actual: {A.dtype})")
+    given = {"b": _vector(b, n, "b")}
+    if x0 is not None:
+        given["x0"] = _vector(x0, n, "x0")
+    given = {name: value.astype(A.dtype).ravel()._host() for name, value in given.items()}
+    if M is not None:
+        M = aslinearoperator(M)
+        if M.shape != A.shape:
+            raise ValueError("matrix and preconditioner have different shapes")
+        given["M"] = for_scipy(M)
+    return {"A": for_scipy(A), **given}
+
+
+def _on_device(callback: Callable | None) -> Callable | None:
+    return None if callback is None else lambda x: callback(place(x))
+
+
+def _krylov(name: str, iterations: int) -> Callable:
+    """The solver of that name; ``iterations`` times ``n`` is its default of ``maxiter``."""
+
+    @np.errstate(all="ignore")
+    def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+        system = _system(A, b, x0, M)
+        if maxiter is None:
+            maxiter = iterations * len(system["b"])
+        x, info = getattr(_library, name)(
+            **system, rtol=rtol, atol=atol, maxiter=maxiter, callback=_on_device(callback)
+        )
+        return place(x), info
+
+    return named(solve, name, "of SciPy: ``(x, info)`` with ``x`` on the device")
+
+
+cg = _krylov("cg", 10)
+cgs = _krylov("cgs", 5)
+bicgstab = _krylov("bicgstab", 10)
+
+
+@np.errstate(all="ignore")
+def gmres(
+    A,
+    b,
+    x0=None,
+    *,
+    rtol=1e-5,
+    atol=0.0,
+    restart=None,
+    maxiter=None,
+    M=None,
+    callback=None,
+    callback_type=None,
+):
+    """Solve ``A x = b`` by GMRES: ``(x, info)``, ``info`` 0 or how many iterations were not enough.
+
+    ``maxiter`` (10 n) counts iterations, of which ``restart`` (20) make a cycle; it is rounded up.
+    ``callback_type`` "x" calls ``callback`` with the solution so far, before the first cycle and
+    after each; "pr_norm" (the default) with the relative norm of the residual, after each.
+    """
+    if callback_type not in (None, "x", "pr_norm"):
+        raise ValueError(f"Unknown callback_type: {callback_type}")
+    system = _system(A, b, x0, M)
+    n = len(system["b"])
+    restart = min(20 if restart is None else restart, n)
+    cycles = -(-(10 * n if maxiter is None else maxiter) // max(restart, 1))
+
+    def tell(x) -> None:
+        if callback_type == "x":
+            callback(place(x))
+        else:
+            residual = system["b"] - system["A"] @ x
+            norms = np.linalg.norm(residual), np.linalg.norm(system["b"])
+            callback(place(np.asarray(norms[0] / norms[1])))
+
+    if callback is not None and callback_type == "x":
+        tell(system.get("x0", np.zeros_like(system["b"])))
+    x, info = _library.gmres(
+        **system,
+        rtol=rtol,
+        atol=atol,
+        restart=restart,
+        maxiter=cycles,
+        callback=None if callback is None else tell,
+        callback_type="x",
+    )
+    return place(x), info * restart
+
+
+@np.errstate(all="ignore")
+def minres(
+    A, b, x0=None, shift=0.0, tol=1e-5, maxiter=None, M=None, callback=None, check=False
+):  # fmt: skip
+    """Solve ``(A - shift I) x = b`` for a symmetric ``A``: ``(x, info)``, ``x`` in float64 where it
+    would be float32. ValueError where ``check`` finds ``A`` or ``M`` not symmetric.
+    """
+    system = _system(A, b, x0, M)
+    x, info = _library.minres(
+        **system,
+        shift=shift,
+        rtol=tol,
+        maxiter=5 * len(system["b"]) if maxiter is None else maxiter,
+        callback=_on_device(callback),
+        check=check,
+    )
+    return place(x.astype(np.float64) if x.dtype == np.float32 else x), info
+
+
+@np.errstate(all="ignore")
+def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None):
+    """The least squares ``min ||b - A x||``: SciPy's ``(x, istop, itn, normr, normar, norma, conda,
+    normx)``, with ``x`` in float64 on the device. ``maxiter`` is 5 min(A.shape) by default.
+    """
+    A = aslinearoperator(A)
+    m, n = A.shape
+    if not isinstance(b, cupy.ndarray):
+        raise unsupported(b)
+    if x0 is not None:
+        x0 = _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
+    x, *rest = _library.lsmr(
+        for_scipy(A),
+        b._host().squeeze(),
+        damp=damp,
+        atol=atol,
+        btol=btol,
+        conlim=conlim,
+        maxiter=5 * min(m, n) if maxiter is None else maxiter,
+        x0=x0,
+    )
+    return place(x).astype(np.float64), *rest

@@ -1,0 +1,33 @@
+"""Norms and powers of sparse matrices."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+from cupy._core._ndarray import place
+from scipy.sparse import linalg as _library
+
+from cupyx.scipy.sparse import _base, eye_array
+
+
+def norm(x, ord=None, axis=None) -> cupy.ndarray:
+    """The norm of a matrix, or those of its rows or columns along ``axis``, as SciPy's ``norm``.
+
+    TypeError for what is not sparse; NotImplementedError for the orders 2 and -2 of a matrix.
+    """
+    if not _base.issparse(x):
+        raise TypeError("input is not sparse. use cupy.linalg.norm")
+    of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
+    if of_matrix and ord in (2, -2):
+        raise NotImplementedError
+    found = np.asarray(_library.norm(x._here(), ord, axis))
+    return place(found if of_matrix else found.ravel())
+
+
+def matrix_power(A, power):
+    """``A @ A @ ...``, ``power`` times; a CSR array of ones on the diagonal for 0.
+
+    TypeError unless ``A`` is square, ValueError for a ``power`` that is negative or no integer.
+    """
+    found = _base.on_device(_library.matrix_power(_base.on_host(A), power))
+    return eye_array(A.shape[0], dtype=A.dtype, format="csr") if power == 0 else found
