@@ -61,6 +61,8 @@ def install(folder: Path) -> None:
         get_size=lambda size: (size,) if isinstance(size, int) else tuple(size),
         create_reduction_func=lambda *args: _raising("cupy._core.create_reduction_func"),
         ReductionKernel=cupy.ReductionKernel,
+        _get_warpsize=lambda: 32,
+        _full_mask=lambda: 0xFFFFFFFF,
         elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
     )
     _members(compiler, _compile_module_with_cache=lambda code, extra_source=None: raw.Module(code))
