@@ -10,8 +10,8 @@ COVERED = {
     "Functions": "ufuncs, reductions, manipulation, sorting, searching, statistics, einsum, "
     "linalg, cublas, fft, random (its own streams of numbers), vectorize, of testing the four "
     "assertions for arrays",
-    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
-    "compiled as C++ and run block by block",
+    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fuse and "
+    "cupyx.jit with cooperative groups, compiled as C++ and run block by block",
     "Inside kernels": coverage.in_kernels(),
     "Device": "logical devices, streams, events, graph capture, memory pools, "
     "NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, cupyx.scatter_add, "
@@ -26,7 +26,8 @@ NOT_COVERED = {
     "Asynchrony": "a launch returns when the work is done; of all work only copies between pinned "
     "memory and an array on a stream are late",
     "Libraries": "cupyx.scipy.interpolate, of .sparse the solvers (.linalg), graphs (.csgraph) and "
-    "arrays of one dimension; cupyx.jit, textures; of cupy.cublas sbmv, syrk and batched_gesv",
+    "arrays of one dimension; cupyx.jit.cub and .thrust, textures; of cupy.cublas sbmv, syrk and "
+    "batched_gesv",
     "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Functions": "poly1d, cupy.polynomial, the rest of cupy.testing",

@@ -91,6 +91,7 @@ def install(folder: Path) -> None:
     _module("cupyx.cusparse", check_availability=lambda name: True, getVersion=lambda: CUDA)
     _module("cupyx.cusolver", check_availability=lambda name: True)
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: divmod(CUDA // 10, 100))
+    _members(runtime, _getLocalRuntimeVersion=lambda: CUDA)
     _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)
     _members(runtime, cudaDevAttrMemoryPoolsSupported=115)
     _members(runtime, deviceGetAttribute=lambda attribute, device: int(attribute == 95))

@@ -5,10 +5,9 @@ import re
 import warnings
 
 import cupy as cp
-import cupyx
 import numpy as np
 import pytest
-from cupy.cuda.compiler import CompileException
+from jit_lines import line_of
 
 from gpuless.engine.errors import KernelError
 
@@ -20,14 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:cupyx.jit.rawkernel is experimen
 NUMBERS = np.array([0, 1, 5, 6, 7, 27, 97, -3])
 OFFSET = 3
 FACTORS = (2, 5)
-
-
-def line_of(text):
-    """The number of the only line of this file that has ``text`` behind ``# here:``."""
-    with open(__file__, encoding="utf-8") as file:
-        found = [n for n, line in enumerate(file, 1) if line.rstrip().endswith(f"# here: {text}")]
-    (number,) = found
-    return number
 
 
 # The language
@@ -134,6 +125,22 @@ def test_functions_that_functions_make():
     kernel[1, 5](x, y)
     assert y.get().tolist() == [2 * i + 31.5 for i in range(5)]
     assert len(re.findall("__device__", kernel.cached_code)) == 2
+
+
+def test_what_an_operand_does_is_done_once():
+    @jit.rawkernel(device=True)
+    def counts(a):
+        a[0] += 1
+        return a[0]
+
+    @jit.rawkernel()
+    def kernel(a):
+        a[1] = cp.square(counts(a)) + counts(a) // 2 + max(counts(a), 0)
+        a[1 + counts(a)] += counts(a)
+
+    a = cp.zeros(6, int)
+    kernel[1, 1](a)
+    assert a.get().tolist() == [5, 1 + 1 + 3, 0, 0, 0, 5]
 
 
 # Types
@@ -351,410 +358,6 @@ def test_an_index_outside_is_an_error_that_has_the_line_and_the_array():
 
     with pytest.raises(KernelError, match="index 4294967295 is outside axis 0 of 'a'"):
         before[1, 2](a[0])
-
-
-# Blocks and warps
-
-
-def test_a_transposition_in_shared_memory():
-    @jit.rawkernel()
-    def kernel(a, b):
-        tile = jit.shared_memory(np.float32, 8 * 9, alignment=16)
-        x, y = jit.threadIdx.x, jit.threadIdx.y
-        tile[y * 9 + x] = a[jit.blockIdx.y * 8 + y, jit.blockIdx.x * 8 + x]
-        jit.syncthreads()
-        b[jit.blockIdx.x * 8 + y, jit.blockIdx.y * 8 + x] = tile[x * 9 + y]
-
-    a = np.random.default_rng(2).random((16, 24), "f")
-    b = cp.zeros((24, 16), "f")
-    kernel[(3, 2), (8, 8)](cp.asarray(a), b)
-    np.testing.assert_array_equal(b.get(), a.T)
-
-
-def test_shared_memory_of_the_launch():
-    @jit.rawkernel()
-    def kernel(a):
-        kept = jit.shared_memory(cp.int64, None)
-        i = jit.threadIdx.x
-        kept[i] = a[i]
-        jit.syncthreads()
-        rest = kept + 1
-        a[i] = rest[6 - i] if i < 7 else kept[0]
-
-    a = cp.arange(8)
-    kernel((1,), (8,), (a,), shared_mem=64)
-    assert a.get().tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
-    with pytest.raises(KernelError, match="its dynamic shared memory"):
-        kernel((1,), (8,), (a,), shared_mem=56)
-
-
-def test_faults_in_shared_memory_and_at_barriers_have_the_line():
-    @jit.rawkernel()
-    def writes(a):
-        kept = jit.shared_memory(np.int32, 4)
-        kept[jit.threadIdx.x] = 1  # here: shared
-
-    with pytest.raises(KernelError, match=f"line {line_of('shared')}: writes outside the 16 bytes"):
-        writes[1, 5](cp.zeros(1))
-
-    @jit.rawkernel()
-    def skips(a):
-        if jit.threadIdx.x < 3:
-            jit.syncthreads()  # here: barrier
-
-    with pytest.raises(KernelError, match=f"barrier divergence.*line {line_of('barrier')}"):
-        skips[1, 5](cp.zeros(1))
-
-
-@pytest.mark.parametrize(
-    "name, oracle",
-    [("add", np.add), ("sub", np.subtract), ("min", np.minimum), ("max", np.maximum),
-     ("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)],
-)  # fmt: skip
-def test_atomics(name, oracle):
-    atomic = getattr(jit, f"atomic_{name}")
-
-    @jit.rawkernel()
-    def kernel(bins, index, values):
-        i = jit.grid(1)
-        atomic(bins, index[i], values[i])
-
-    rng = np.random.default_rng(5)
-    index, values = rng.integers(0, 3, 40), rng.integers(0, 1000, 40).astype("i4")
-    bins = np.array([12, 555, 9], "i4")
-    found = cp.asarray(bins)
-    kernel[5, 8](found, cp.asarray(index), cp.asarray(values))
-    oracle.at(bins, index, values)
-    assert found.get().tolist() == bins.tolist()
-
-
-def test_atomics_that_answer():
-    @jit.rawkernel()
-    def kernel(a, table):
-        old = jit.atomic_cas(a, (0, 1), 5, 8)
-        table[0] = old + jit.atomic_exch(a, (0, 1), 3)
-        table[1] = jit.atomic_inc(table, 2, 7)
-        jit.atomic_dec(table, 3, 9)
-
-    a, table = cp.array([[1, 5]], "i4"), cp.array([0, 0, 7, 0], "u4")
-    with pytest.raises(TypeError, match="Cannot cast from 'int32' to uint32"):
-        kernel[1, 1](a, table)
-    a = a.astype("u4")
-    kernel[1, 1](a, table)
-    assert table.get().tolist() == [13, 7, 0, 9] and a.get().tolist() == [[1, 3]]
-
-
-def test_half_an_atomic(only_the_standin):
-    @jit.rawkernel()
-    def kernel(a, b):
-        jit.atomic_add(a, 0, b[jit.threadIdx.x])
-
-    a = cp.zeros(1, "e")
-    kernel[1, 9](a, cp.arange(9, dtype="e"))
-    assert a[0] == 36
-
-
-def test_warps():
-    @jit.rawkernel()
-    def kernel(a, out):
-        lane = jit.laneid()
-        v = a[jit.threadIdx.x]
-        out[0, lane] = jit.shfl_sync(0xFFFFFFFF, v, 5)
-        out[1, lane] = jit.shfl_up_sync(0xFFFFFFFF, v, 3)
-        out[2, lane] = jit.shfl_down_sync(0xFFFFFFFF, v, 3, width=8)
-        out[3, lane] = jit.shfl_xor_sync(0xFFFFFFFF, v, 6)
-        if lane < 16:
-            jit.syncwarp(mask=0xFFFF)
-        jit.syncwarp()
-        out[4, lane] = jit.warpsize
-
-    a = np.random.default_rng(4).random(32)
-    out = cp.zeros((5, 32))
-    kernel[1, 32](cp.asarray(a), out)
-    lane = np.arange(32)
-    down = np.where(lane % 8 < 5, np.minimum(lane + 3, 31), lane)
-    wanted = [[a[5]] * 32, a[np.where(lane < 3, lane, lane - 3)], a[down], a[lane ^ 6], [32] * 32]
-    np.testing.assert_array_equal(out.get(), wanted)
-
-
-def test_the_xray_sees_races_in_lines_of_python():
-    from gpuless.xray import can_xray, xray
-
-    if not can_xray():
-        pytest.skip("no compiler for the x-ray")
-
-    @jit.rawkernel()
-    def kernel(a):
-        kept = jit.shared_memory(np.float32, 32)
-        i = jit.threadIdx.x
-        kept[i] = a[i]  # here: race
-        a[i] = kept[31 - i]
-
-    a = cp.arange(32, dtype="f")
-    text = str(xray(kernel, (1,), (32,), (a,)))
-    assert f"line {line_of('race')}" in text and "`kept[i] = a[i]" in text
-    assert a.get().tolist() == list(range(32))
-
-
-# Launches
-
-
-def test_sources_are_kept_by_types():
-    @jit.rawkernel()
-    def kernel(a):
-        a[jit.grid(1)] += 1
-
-    with pytest.warns(UserWarning, match="No codes are cached"):
-        assert kernel.cached_codes == {}
-    a, b = cp.zeros(3, "i"), cp.zeros(3, "f")
-    for array in (a, b, a):
-        kernel[1, 3](array)
-    assert a.get().tolist() == [2, 2, 2] and b.get().tolist() == [1, 1, 1]
-    assert len(kernel.cached_codes) == 2
-    with pytest.warns(UserWarning, match="use `.cached_codes`"):
-        assert 'extern "C" __global__ void kernel(' in kernel.cached_code
-    assert kernel.__name__ == "kernel"
-
-
-def test_it_is_experimental(monkeypatch):
-    with pytest.warns(FutureWarning, match="cupyx.jit.rawkernel is experimental"):
-        jit.rawkernel()
-    monkeypatch.setattr(cp, "disable_experimental_feature_warning", True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        jit.rawkernel()
-
-
-def test_a_graph_keeps_the_arrays():
-    @jit.rawkernel()
-    def kernel(a, b):
-        b[jit.grid(1)] += a[jit.grid(1)]
-
-    stream, b = cp.cuda.Stream(non_blocking=True), cp.zeros(4)
-    with stream:
-        stream.begin_capture()
-        kernel((1,), (4,), (cp.arange(4.0), b), stream=stream)
-        graph = stream.end_capture()
-        for _ in range(3):
-            graph.launch()
-    stream.synchronize()
-    assert b.get().tolist() == [0, 3, 6, 9]
-
-
-def test_unrolled_loops():
-    @jit.rawkernel()
-    def kernel(a):
-        for i in jit.range(1, 8, 3, unroll=2):
-            a[0] += i
-
-    a = cp.zeros(1)
-    kernel[1, 1](a)
-    assert a[0] == 1 + 4 + 7 and "#pragma unroll(2)\n" in kernel.cached_code
-
-
-# Refusals
-
-
-def test_what_cannot_be_a_kernel_is_refused():
-    a = cp.zeros(3)
-
-    def chained(a):
-        a[0] = 1 < a[1] < 2
-
-    def names(a):
-        a[0] = unknown  # noqa: F821
-
-    def retypes(a):
-        x = 1
-        x = a[0]
-        a[1] = x
-
-    def retypes_pair(a):
-        x = (1, 2)
-        x = (1.0, a[0])  # noqa: F841
-
-    def indexes(a):
-        a[1.5] = 1
-
-    def many(a):
-        a[0, 1] = 1
-
-    def calls(a):
-        print(a[0])
-
-    def lists(a):
-        a[0] = [1, 2][jit.threadIdx.x]
-
-    def attribute(a):
-        a[0] = a.T
-
-    def returns(a):
-        return a[0]
-
-    def loops(a):
-        for x in a:
-            a[0] = x
-
-    def otherwise(a):
-        while a[0] > 1:
-            a[0] -= 1
-        else:
-            a[0] = 0
-
-    def nests(a):
-        def inner():
-            pass
-
-    def unpacks(a):
-        x, y = 1, 2, 3
-        a[x] = y
-
-    def same(a):
-        a[0] = a[1] is a[2]
-
-    def raises(a):
-        raise ValueError
-
-    def signs(a):
-        a[0] = cp.sign(a[0])
-
-    def takes_array(a):
-        a[0] = cp.sqrt(a)
-
-    def product(a):
-        a[jit.grid(1) * 2] = 1
-
-    def constant(a):
-        a[0] = a[1] if True else 0
-
-    for function, error, text in (
-        (chained, NotImplementedError, "Comparison of 3 or more"),
-        (names, NameError, "Unbound name: unknown"),
-        (retypes, TypeError, "Cannot cast from 'float64' to int32"),
-        (retypes_pair, TypeError, "must not be constant value"),
-        (indexes, TypeError, "indices must be integer"),
-        (many, IndexError, "number of indices is beyond array dim: 1"),
-        (calls, TypeError, "Invalid function call 'print'"),
-        (lists, (TypeError, ValueError), "not subscriptable|Not supported"),
-        (attribute, AttributeError, "Unknown attribute: T"),
-        (returns, ValueError, "Failed to infer the return type: void or double"),
-        (loops, NotImplementedError, "only for range"),
-        (otherwise, NotImplementedError, "while-else"),
-        (nests, NotImplementedError, "Nested functions"),
-        (unpacks, ValueError, "too many values to unpack"),
-        (same, NotImplementedError, "Not supported: Is"),
-        (raises, ValueError, "throw/catch"),
-        (signs, NotImplementedError, "`cupy_sign` is not supported"),
-        (takes_array, TypeError, "is unsupported"),
-        (product, ValueError, "without brackets"),
-        (constant, AttributeError, "of a constant"),
-    ):
-        with pytest.raises(error, match=text) as caught:
-            jit.rawkernel()(function)[1, 1](a)
-        (note,) = caught.value.__notes__
-        assert f"{__file__}, line " in note and f"in {function.__name__}: " in note
-
-
-def test_what_cannot_be_an_argument_is_refused():
-    @jit.rawkernel()
-    def kernel(a, b):
-        a[0] = b
-
-    with pytest.raises(TypeError, match="is not supported for RawKernel"):
-        kernel[1, 1](cp.zeros(1), [1])
-    with pytest.raises(TypeError, match="is not supported for RawKernel"):
-        kernel[1, 1](np.zeros(1), 1)
-    with pytest.raises(NotImplementedError, match="is not scalar object"):
-        kernel[1, 1](cp.zeros(1), "1")
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 1 were given"):
-        kernel[1, 1](cp.zeros(1))
-    with pytest.raises(TypeError, match="Argument 'grid' has incorrect type"):
-        kernel(1, (1,), (cp.zeros(1), 1))
-
-
-def test_functions_that_only_kernels_call():
-    for name in "grid syncthreads shared_memory atomic_add shfl_sync range laneid".split():
-        with pytest.raises(RuntimeError, match="Cannot call this function from Python layer"):
-            getattr(jit, name)(1)
-
-    def arguments(call):
-        @jit.rawkernel()
-        def kernel(a, n):
-            call(a, n)
-
-        return kernel
-
-    for body, error, text in (
-        (lambda a, n: jit.grid(n), TypeError, "must be constants"),
-        (lambda a, n: jit.grid(4), ValueError, "ndim=1,2,3"),
-        (lambda a, n: jit.shared_memory("f", 2.5), TypeError, "must be integer or `None`"),
-        (lambda a, n: jit.atomic_add(n, 0, 1), TypeError, "must be of array type"),
-        (lambda a, n: jit.atomic_sub(a, 0, 1), TypeError, "`atomicSub` does not support float64"),
-        (lambda a, n: jit.shfl_sync(n, 1, 0), TypeError, "mask must be an integer"),
-        (lambda a, n: jit.shfl_sync(1 << 32, 1, 0), ValueError, "mask is out of range"),
-        (lambda a, n: jit.shfl_sync(1, n, 0, width=7), ValueError, "power of 2"),
-        (lambda a, n: len(n), TypeError, "only array type"),
-        (lambda a, n: range(), TypeError, "at least 1 argument"),
-        (lambda a, n: jit.range(n, unroll=3), TypeError, "unrolling requires constant"),
-        (lambda a, n: min(n), TypeError, "at least 2 arguments"),
-        (lambda a, n: jit.syncthreads(1), TypeError, "too many positional"),
-    ):
-        with pytest.raises(error, match=text):
-            arguments(jit.rawkernel(device=True)(body))[1, 1](cp.zeros(1), 1)
-
-    plain = jit.rawkernel()(lambda a, n: 1)
-    with pytest.raises(TypeError, match="Calling __global__ function <lambda>"):
-        arguments(plain)[1, 1](cp.zeros(1), 1)
-
-
-def test_functions_without_end():
-    @jit.rawkernel(device=True)
-    def again(x):
-        return again(x)
-
-    @jit.rawkernel()
-    def kernel(a):
-        a[0] = again(a[0])
-
-    with pytest.raises(ValueError, match="Recursive function is not supported"):
-        kernel[1, 1](cp.zeros(1))
-
-
-def test_what_is_not_covered_says_so():
-    for name in ("cg", "cub", "thrust"):
-        with pytest.raises(NotImplementedError, match=f"cupyx.jit.{name} is not covered"):
-            getattr(jit, name)
-
-    @jit.rawkernel()
-    def groups(a):
-        g = jit.cg.this_thread_block()
-        g.sync()
-
-    @jit.rawkernel()
-    def iterates(a):
-        a[0] = a.begin()
-
-    @jit.rawkernel()
-    def of_complex(a, z):
-        z[0] = cp.log1p(z[0])
-
-    for kernel, text in (
-        (groups, "cupyx.jit.cg"), (iterates, r"begin\(\)"), (of_complex, "log1p of complex"),
-    ):  # fmt: skip
-        with pytest.raises(NotImplementedError, match=f"{text}.* is not covered"):
-            kernel[1, 1](*[cp.zeros(1), cp.zeros(1, "F")][: 1 + (kernel is of_complex)])
-    with pytest.raises(NotImplementedError, match="get_lto_ir"):
-        groups.get_lto_ir((cp.zeros(1),))
-    assert cupyx.jit is jit
-
-
-def test_what_the_compiler_rejects_has_the_line():
-    @jit.rawkernel()
-    def kernel(a):
-        a[0] += 1  # here: half
-
-    with pytest.raises(CompileException, match=rf"kernel.cu\({line_of('half')}\): error"):
-        kernel[1, 1](cp.zeros(1, "e"))
 
 
 def test_modes_differ_in_comparisons_of_signs():

@@ -135,6 +135,16 @@ __device__ T lcm(T x, T y) {
   return product < 0 ? -product : product;
 }
 
+// The size of a copy whose ends are multiples of N bytes, as the reader says.
+template <int N>
+__device__ size_t aligned(int line, const void *to, const void *from, size_t bytes) {
+#ifndef STANDIN_NVRTC
+  if ((reinterpret_cast<size_t>(to) | reinterpret_cast<size_t>(from)) % N)
+    standin_fail(STANDIN_FAULT, "line %d: an end of a copy is not aligned to %d bytes", line, N);
+#endif
+  return bytes;
+}
+
 }  // namespace jit
 
 #ifndef STANDIN_NVRTC

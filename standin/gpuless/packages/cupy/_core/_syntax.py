@@ -92,8 +92,9 @@ def tree(function: Callable) -> ast.FunctionDef:
             f"Multiple callables are found near the definition of {function}, and JIT could not "
             "identify the source code for it."
         )
-    body = [ast.Return(near[0].body)]
-    return ast.FunctionDef("_lambda_kernel", near[0].args, body, [])
+    body = ast.copy_location(ast.Return(near[0].body), near[0])
+    made = ast.FunctionDef("_lambda_kernel", near[0].args, [body], [])
+    return ast.copy_location(made, near[0])
 
 
 class Constant:

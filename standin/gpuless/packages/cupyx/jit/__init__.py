@@ -1,6 +1,8 @@
 """``cupyx.jit`` on the CPU: Python functions as kernels. They are translated into CUDA C, which
 is compiled and run as a RawModule's is."""
 
+# ruff: noqa: I001  (imported names in rows)
+
 from __future__ import annotations
 
 from cupyx.jit._builtins import (  # noqa: F401
@@ -16,4 +18,8 @@ from gpuless import missing
 
 
 def __getattr__(name: str):
+    if name == "cg":
+        import importlib
+
+        return importlib.import_module("cupyx.jit.cg")
     raise missing("cupyx.jit", name)

@@ -1,5 +1,7 @@
 """The functions that only a kernel can call: the barriers, shared memory, atomics, warps."""
 
+# ruff: noqa: I001  (imported names in rows)
+
 from __future__ import annotations
 
 import functools
@@ -12,8 +14,8 @@ from cupy._core._syntax import Constant
 
 from cupyx.jit._operations import apply
 from cupyx.jit._values import (
-    INT32, INT64, UINT32, VOID, Array, Pointer, Range, Scalar, Type, Value, cast, on_device,
-    pack,
+    INT32, INT64, UINT32, VOID, Array, Pointer, Range, Scalar, Type, Value, cast, on_device, pack,
+    scalar,
 )  # fmt: skip
 
 
@@ -53,14 +55,10 @@ def range_(function, *args, unroll=None):
     bounds += [Constant(1)] * (3 - len(bounds))
     if unroll is not None:
         if not all(isinstance(one, Constant) for one in (*bounds, unroll)):
-            raise TypeError(
-                "loop unrolling requires constant start, stop, step and unroll value"
-            )
+            raise TypeError("loop unrolling requires constant start, stop, step and unroll value")
         unroll = unroll.obj
         if not isinstance(unroll, int):
-            raise TypeError(
-                f"unroll value expected to be of type int, got {type(unroll).__name__}"
-            )
+            raise TypeError(f"unroll value expected to be of type int, got {type(unroll).__name__}")
         unroll = 1 if unroll is False else unroll
         if not 0 < unroll < 1 << 31:
             warnings.warn(
@@ -74,7 +72,7 @@ def range_(function, *args, unroll=None):
         raise TypeError("range supports only for integer type.")
     if rising is None and values[2].type.dtype.kind == "u":
         rising = True
-    kind = values[1].type if function.mode == "cuda" else Scalar(np.dtype("l"))
+    kind = values[1].type if function.mode == "cuda" else scalar("l")
     return Range(*values, kind, rising, unroll)
 
 
@@ -131,7 +129,7 @@ def shared_memory(function, dtype, size, alignment=None):
     for name, value in (("size of shared_memory", size), ("alignment", alignment)):
         if not (value is None or isinstance(value, int)):
             raise TypeError(f"{name} must be integer or `None`")
-    item = dtype if isinstance(dtype, Type) else Scalar(np.dtype(dtype))
+    item = dtype if isinstance(dtype, Type) else scalar(dtype)
     name = function.fresh("_smem")
     align = "" if alignment is None else f"__align__({alignment}) "
     words = "extern __shared__" if size is None else "__shared__"

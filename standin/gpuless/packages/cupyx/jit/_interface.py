@@ -15,8 +15,9 @@ from cupy._core._dispatch import check_device
 from cupy._core._ndarray import ndarray
 from cupy._core.raw import RawKernel
 
-from cupyx.jit._translate import Marked, Program
-from cupyx.jit._values import DIM3, INT32, Type, Value, type_of
+from cupyx.jit._expressions import Marked
+from cupyx.jit._translate import Program
+from cupyx.jit._values import DIM3, INT32, Array, Type, Value, type_of
 
 threadIdx, blockIdx = Value("threadIdx", DIM3), Value("blockIdx", DIM3)
 blockDim, gridDim = Value("blockDim", DIM3), Value("gridDim", DIM3)
@@ -40,24 +41,21 @@ class _JitRawKernel(Marked):
         """
         kernel, packed = self.launchable(args)
         function = kernel.kernel
-        plan = function.plan(grid, block, packed, shared_mem)
+        plan = function.plan(grid, block, packed, shared_mem, kernel.enable_cooperative_groups)
         function._submit(plan, args, stream)
 
     def __getitem__(self, grid_and_block) -> Callable:
-        grid, block = (
-            one if isinstance(one, tuple) else (one, 1, 1) for one in grid_and_block
-        )
+        grid, block = (one if isinstance(one, tuple) else (one, 1, 1) for one in grid_and_block)
         return lambda *args, **kwargs: self(grid, block, args, **kwargs)
 
     def launchable(self, args) -> tuple[RawKernel, list]:
         """The kernel in CUDA C for arguments of these types, and the arguments that it takes."""
-        for arg in args:
-            if not (isinstance(arg, ndarray) or np.isscalar(arg)):
-                raise TypeError(f"{type(arg)} is not supported for RawKernel")
-        types = tuple(type_of(arg, self.mode) for arg in args)
+        types = tuple(_type_of(arg, self.mode) for arg in args)
         if types not in self._kernels:
             program = Program(self.function, self.mode, types)
-            self._kernels[types] = RawKernel(program.text, program.name)
+            self._kernels[types] = RawKernel(
+                program.text, program.name, enable_cooperative_groups=program.cooperative
+            )
         packed = [_packed(arg, kind) for arg, kind in zip(args, types, strict=True)]
         return self._kernels[types], packed
 
@@ -96,6 +94,14 @@ class _JitRawKernel(Marked):
         from gpuless import not_covered
 
         raise not_covered("get_lto_ir of a kernel of cupyx.jit")
+
+
+def _type_of(arg, mode: str) -> Type:
+    if isinstance(arg, ndarray):
+        return Array(arg.dtype, arg.ndim, arg.flags.c_contiguous)
+    if not np.isscalar(arg):
+        raise TypeError(f"{type(arg)} is not supported for RawKernel")
+    return type_of(arg, mode)
 
 
 def packed(array: ndarray) -> np.void:

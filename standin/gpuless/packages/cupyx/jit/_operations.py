@@ -14,7 +14,7 @@ import numpy as np
 from cupy._core._syntax import Constant
 from cupy._core._ufunc import ufunc
 
-from cupyx.jit._values import Scalar, Value, cast, on_device, type_of
+from cupyx.jit._values import Scalar, Value, cast, on_device, scalar, type_of
 
 _ORDER = "?bBhHiIlLqQefdFD"
 _BINDING = ("multiply", "negative", "scalar_invert", "scalar_not")  # closer than a sum
@@ -214,7 +214,7 @@ def apply(name: str, args: list, mode: str, dtype=None) -> Value:
         raise type(loop.code)(*loop.code.args)
     operands = []
     for arg, char in zip(args, loop.inputs, strict=True):
-        operand = on_device(cast(arg, Scalar(np.dtype(char))), mode)
+        operand = on_device(cast(arg, scalar(char)), mode)
         if operand.open and (name in _BINDING or (name == "subtract" and operands)):
             raise ValueError(
                 f"CuPy puts {operand.code} without brackets into this expression, so that on a GPU "
@@ -222,14 +222,13 @@ def apply(name: str, args: list, mode: str, dtype=None) -> Value:
             )
         # In an array a float16 has 16 bits; here it is a float.
         operands.append(f"float({operand.code})" if char == "e" else operand.code)
-    result, first = Scalar(np.dtype(loop.output)), Scalar(np.dtype(loop.inputs[0]))
+    result, first = scalar(loop.output), scalar(loop.inputs[0])
     code = loop.code.format(*operands, T=result, A=first)
     if max(loop.code.count(f"{{{number}}}") for number in range(len(args))) > 1:
         # Each operand is worked out once.
         names = ["x", "y"][: len(args)]
         parameters = ", ".join(
-            f"{Scalar(np.dtype(char))} {one}"
-            for char, one in zip(loop.inputs, names, strict=True)
+            f"{scalar(char)} {one}" for char, one in zip(loop.inputs, names, strict=True)
         )
         body = loop.code.format(*names, T=result, A=first)
         code = f"[]({parameters}) {{ return {body}; }}({', '.join(operands)})"

@@ -12,36 +12,29 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from cupy._core._syntax import NUMBERS, OPERATORS, Constant, Walker
+from cupy._core._syntax import NUMBERS, Constant
 
-from cupyx.jit import _operations
-from cupyx.jit._builtins import OF_PYTHON, Builtin
-from cupyx.jit._values import (
-    BOOL, DIM3, INT64, UINT32, VOID, Array, Pointer, Range, Scalar, Tuple, Type, Value, cast,
-    on_device, pack, type_of,
-)  # fmt: skip
+from cupyx.jit._expressions import Expressions
+from cupyx.jit._values import BOOL, VOID, Range, Scalar, Tuple, Type, Value, cast, on_device
 
 MOST_FUNCTIONS = 100
-
-
-class Marked:
-    """A Python function that ``rawkernel`` has marked as a kernel or as a device function."""
-
-    def __init__(self, function: Callable, mode: str, device: bool):
-        self.function, self.mode, self.device = function, mode, device
 
 
 class Program:
     """The text of a kernel, which is the first function, for arguments of these types."""
 
     def __init__(self, function: Callable, mode: str, types: tuple[Type, ...]):
-        self.mode, self.texts = mode, ['#include "cupyx_jit.h"']
+        self.mode, self.cooperative = mode, False
+        self.headers, self.texts = ["cupyx_jit.h"], []
         # By function and types: its name and the type of what it returns, None while it is written.
         self.functions: dict[tuple, tuple[str, Type] | None] = {}
         self.file = inspect.getsourcefile(function)
         self.name, _ = self.add(function, types, 'extern "C" __global__', VOID)
-        self.text = "\n".join(self.texts) + "\n"
+        self.text = "\n".join([f'#include "{one}"' for one in self.headers] + self.texts) + "\n"
+
+    def include(self, header: str) -> None:
+        if header not in self.headers:
+            self.headers.append(header)
 
     def add(
         self, function: Callable, types: tuple[Type, ...], words: str, result: Type | None = None
@@ -65,14 +58,14 @@ class Program:
         return self.functions[key]
 
 
-class Function(Walker):
+class Function(Expressions):
     """One Python function as CUDA C: statements become lists of lines, expressions values."""
 
     def __init__(self, program: Program, function: Callable, result: Type | None):
         super().__init__(function)
         self.program, self.mode, self.result = program, program.mode, result
         self.declared: list[str] = []
-        self._count = self.current = 0
+        self._count = 0
         is_lambda = function.__name__ == "<lambda>"
         self._before = 0 if is_lambda else inspect.getsourcelines(function)[1] - 1
         self._file = inspect.getsourcefile(function)
@@ -96,7 +89,7 @@ class Function(Walker):
         return f'#line {self.number(node)} "{file}"'
 
     def number(self, node: ast.AST) -> int:
-        return getattr(node, "lineno", 1) + self._before
+        return node.lineno + self._before
 
     def fresh(self, prefix: str) -> str:
         """A name that no variable has."""
@@ -104,8 +97,6 @@ class Function(Walker):
         name = f"{prefix}{self._count}"
         taken = name in self.variables or name in self.constants
         return self.fresh(prefix) if taken else name
-
-    # Statements
 
     def block(self, lines: list, top: bool = False) -> list[str]:
         return [text for line in lines for text in self.line(line, top)]
@@ -122,6 +113,8 @@ class Function(Walker):
                 error.add_note(f"{where}: {ast.unparse(line).splitlines()[0]}")
             raise
         return [self.place(line), *texts] if texts else []
+
+    # Statements
 
     def do_Pass(self, line, top):
         return []
@@ -198,6 +191,8 @@ class Function(Walker):
         return [" ".join([*texts, "}"])]
 
     def store(self, target: Value, value: Value) -> list[str]:
+        if hasattr(target.type, "method"):
+            raise TypeError("a group of threads is not assignable: name it once, outside branches")
         if isinstance(target.type, Scalar) and isinstance(value.type, Scalar):
             value = cast(value, target.type)
         elif target.type != value.type:
@@ -252,183 +247,16 @@ class Function(Walker):
                 f"{over.type}"
             )
         going = {
-            True: "_it < _stop", False: "_it > _stop",
-            None: "_step >= 0 ? _it < _stop : _it > _stop",
+            True: "__it < __stop", False: "__it > __stop",
+            None: "__step >= 0 ? __it < __stop : __it > __stop",
         }[over.rising]  # fmt: skip
-        bounds = f"_it = {over.start.code}, _stop = {over.stop.code}, _step = {over.step.code}"
-        head = f"for ({over.type} {bounds}; {going}; _it += _step) {{ {name} = _it;"
+        bounds = f"__it = {over.start.code}, __stop = {over.stop.code}, __step = {over.step.code}"
+        head = f"for ({over.type} {bounds}; {going}; __it += __step) {{ {name} = __it;"
         texts = [head, *closed(self.block(line.body))]
         if over.unroll is None:
             return texts
         turns = "" if over.unroll is True else f"({over.unroll})"
         return [f"#pragma unroll{turns}", self.place(line), *texts]
-
-    # Expressions
-
-    def value(self, node: ast.expr):
-        found = super().value(node)
-        held = getattr(found, "obj", None)  # jit.threadIdx is a constant that holds a value
-        return held if isinstance(held, Value | Builtin) else found
-
-    def operate(self, op: ast.AST, args: list):
-        if type(op) not in OPERATORS or isinstance(op, ast.UAdd):
-            raise NotImplementedError(f"Not supported: {type(op).__name__}")
-        of_constants, ufunc = OPERATORS[type(op)]
-        if all(isinstance(arg, Constant) for arg in args):
-            return Constant(of_constants(*(arg.obj for arg in args)))
-        values = [on_device(arg, self.mode) for arg in args]
-        if any(isinstance(one.type, Pointer) for one in values):
-            return self.move(op, values)
-        name = {ast.Not: "scalar_not", ast.Invert: "scalar_invert"}.get(type(op))
-        return _operations.apply(name or _operations.name_of(ufunc), args, self.mode)
-
-    def move(self, op: ast.AST, values: list[Value]) -> Value:
-        """A pointer that many elements on or back, or how far two are from each other."""
-        kinds = [getattr(getattr(one.type, "dtype", None), "kind", "p") for one in values]
-        sign = {ast.Add: "+", ast.Sub: "-"}.get(type(op))
-        if sign and kinds[0] == "p" and kinds[1] in "iu":
-            kind = values[0].type
-        elif sign == "+" and kinds[0] in "iu":
-            kind = values[1].type
-        elif sign == "-" and values[0].type == values[1].type:
-            kind = INT64
-        else:
-            raise TypeError(f"cupy.ufunc: {values[kinds.index('p')].type} is unsupported")
-        return Value(f"({values[0].code} {sign} {values[1].code})", kind)
-
-    def of_IfExp(self, node):
-        test, x, y = (self.value(one) for one in (node.test, node.body, node.orelse))
-        if isinstance(test, Constant):
-            raise AttributeError("CuPy cannot compile a conditional expression of a constant")
-        if isinstance(test.type, Scalar) and test.type.dtype.kind == "c":
-            raise TypeError("Complex type value cannot be boolean condition.")
-        x, y = self.hinted(x, y), self.hinted(y, x)
-        if x.type != y.type or not isinstance(x.type, Scalar):
-            found = [getattr(one.type, "dtype", one.type) for one in (x, y)]
-            raise TypeError(f"Type mismatch in conditional expression.: {found[0]} != {found[1]}")
-        return Value(f"({cast(test, BOOL, 'unsafe').code} ? {x.code} : {y.code})", x.type)
-
-    def hinted(self, value, other) -> Value:
-        """A number of the text takes the type of the other one."""
-        if isinstance(value, Constant) and not isinstance(value.obj, np.generic):
-            value = cast(value, on_device(other, self.mode).type)
-        return on_device(value, self.mode)
-
-    def of_Tuple(self, node):
-        values = [self.value(one) for one in node.elts]
-        if all(isinstance(one, Constant) for one in values):
-            return Constant(tuple(one.obj for one in values))
-        return pack([on_device(one, self.mode) for one in values])
-
-    def of_Attribute(self, node):
-        value, name = self.value(node.value), node.attr
-        if isinstance(value, Constant):
-            return Constant(getattr(value.obj, name))
-        kind = getattr(value, "type", None)
-        if kind == DIM3 and name in ("x", "y", "z"):
-            return Value(f"{value.code}.{name}", UINT32)
-        if isinstance(kind, Array | Pointer) and name == "ndim":
-            return Constant(kind.ndim)
-        if isinstance(kind, Array):
-            if name == "size":
-                return Value(f"static_cast<long long>({value.code}.size)", INT64)
-            if name in ("shape", "strides"):
-                if kind.ndim > 10:
-                    raise NotImplementedError(
-                        "getting shape/strides for an array with ndim > 10 is not supported yet"
-                    )
-                parts = [Value(f"{value.code}.{name}[{axis}]", INT64) for axis in range(kind.ndim)]
-                return pack(parts)
-            if name in ("begin", "end"):
-                from gpuless import not_covered
-
-                raise not_covered(f"an array's {name}() in a kernel of cupyx.jit")
-        raise AttributeError(f"Unknown attribute: {name}")
-
-    def of_Subscript(self, node):
-        array, index = self.value(node.value), self.value(node.slice)
-        if isinstance(array, Constant):
-            if isinstance(index, Constant):
-                return Constant(array.obj[index.obj])
-            raise TypeError(f"{type(array.obj)} is not subscriptable with non-constants.")
-        return self.index(on_device(array, self.mode), index, node)
-
-    def index(self, array: Value, index, node: ast.expr | None = None) -> Value:
-        """The element of an array, or the part of it, or the part of a tuple."""
-        kind = array.type
-        if isinstance(kind, Tuple):
-            if not isinstance(index, Constant):
-                raise TypeError("Tuple is not subscriptable with non-constants.")
-            number = range(len(kind.types))[index.obj]
-            return Value(f"jit::get<{number}>({array.code})", kind.types[number])
-        if not isinstance(kind, Array | Pointer):
-            raise TypeError(f"{array.code} is not subscriptable.")
-        index = on_device(index, self.mode)
-        if isinstance(index.type, Tuple):
-            count = len(index.type.types)
-            indices = [Value(f"jit::get<{i}>({index.code})", t)
-                       for i, t in enumerate(index.type.types)]  # fmt: skip
-        else:
-            count, indices = 1, [index]
-            if not kind.ndim:
-                raise TypeError("Scalar indexing is not supported for 0-dim array.")
-        if count > kind.ndim:
-            raise IndexError(f"The number of indices is beyond array dim: {kind.ndim}")
-        for one in indices:
-            if isinstance(one.type, Array):
-                raise TypeError("Advanced indexing is not supported.")
-            if not isinstance(one.type, Scalar):
-                raise TypeError("Array indices must be scalar.")
-            if one.type.dtype.kind not in "iu":
-                raise TypeError("Array indices must be integers.")
-        if isinstance(kind, Pointer):
-            return Value(f"{array.code}[{indices[0].code}]", kind.item)
-        name = ast.unparse(node.value) if node is not None else array.code
-        given = ", ".join([f'"{name}"', str(self.current), *(one.code for one in indices)])
-        if count == kind.ndim:
-            return Value(f"{array.code}.at({given})", kind.item)
-        part = Array(kind.dtype, kind.ndim - count, kind.contiguous)
-        return Value(f"{array.code}.part({given})", part)
-
-    def of_Call(self, node):
-        function = self.value(node.func)
-        args = [self.value(one) for one in node.args]
-        kwargs = {one.arg: self.value(one.value) for one in node.keywords}
-        if isinstance(function, Constant):
-            ours = (builtin for python, builtin in OF_PYTHON.items() if python is function.obj)
-            function = next(ours, function)
-        if isinstance(function, Builtin):
-            return function.translate(self, args, kwargs)
-        if not isinstance(function, Constant):
-            raise TypeError(f"'{ast.unparse(node.func)}' is not callable.")
-        return self.call(function.obj, args, kwargs)
-
-    def call(self, function, args: list, kwargs: dict):
-        if isinstance(function, Marked):
-            if not function.device:
-                raise TypeError(
-                    f"Calling __global__ function {function.function.__name__} from __global__ "
-                    "function is not allowed."
-                )
-            values = [on_device(one, self.mode) for one in args]
-            types = tuple(one.type for one in values)
-            name, result = self.program.add(function.function, types, "__device__")
-            return Value(f"{name}({', '.join(one.code for one in values)})", result)
-        if ufunc := _operations.name_of(function):
-            dtype = kwargs.pop("dtype", Constant(None)).obj
-            if kwargs:
-                raise TypeError(
-                    f"{next(iter(kwargs))!r} is an invalid keyword to ufunc cupy_{ufunc}"
-                )
-            return _operations.apply(ufunc, args, self.mode, dtype)
-        if all(isinstance(one, Constant) for one in (*args, *kwargs.values())):
-            named = {name: one.obj for name, one in kwargs.items()}
-            return Constant(function(*(one.obj for one in args), **named))
-        if inspect.isclass(function) and issubclass(function, NUMBERS):
-            if len(args) != 1:
-                raise TypeError(f"function takes {function} invalid number of argument")
-            return cast(args[0], Scalar(np.dtype(function)), "unsafe")
-        raise TypeError(f"Invalid function call '{getattr(function, '__name__', function)}'.")
 
 
 def closed(texts: list[str]) -> list[str]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from cupy._core._kernel import ctype_of
-from cupy._core._ndarray import ndarray
 from cupy._core._syntax import Constant
 
 
@@ -69,8 +68,12 @@ class Tuple(Type):
         return f"jit::Tuple<{', '.join(map(str, self.types))}>"
 
 
+def scalar(dtype) -> Scalar:
+    return Scalar(np.dtype(dtype))
+
+
 VOID, DIM3 = Named("void"), Named("dim3")
-BOOL, INT32, UINT32, INT64 = (Scalar(np.dtype(char)) for char in "?iIq")
+BOOL, INT32, UINT32, INT64 = map(scalar, "?iIq")
 
 
 @dataclass(frozen=True)
@@ -94,21 +97,19 @@ class Range:
     unroll: int | bool | None
 
 
-def type_of(value, mode: str) -> Type:
-    """The type of a number or of an argument; NotImplementedError for what has none."""
-    if isinstance(value, ndarray):
-        return Array(value.dtype, value.ndim, value.flags.c_contiguous)
+def type_of(value, mode: str) -> Scalar:
+    """The type of a number; NotImplementedError for what is none."""
     if isinstance(value, np.generic):
         return Scalar(value.dtype)
     short = mode == "cuda"
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):
-        return INT32 if short and -(1 << 31) <= value < 1 << 31 else Scalar(np.dtype("l"))
+        return INT32 if short and -(1 << 31) <= value < 1 << 31 else scalar("l")
     if isinstance(value, float):
-        return Scalar(np.dtype("f" if short else "d"))
+        return scalar("f" if short else "d")
     if isinstance(value, complex):
-        return Scalar(np.dtype("F" if short else "D"))
+        return scalar("F" if short else "D")
     raise NotImplementedError(f"{value} is not scalar object.")
 
 
@@ -133,7 +134,7 @@ def pack(values: list[Value]) -> Value:
 def _literal(number, kind: Scalar) -> str:
     dtype = kind.dtype
     if dtype.kind == "c":
-        part = Scalar(np.dtype(dtype.char.lower()))
+        part = scalar(dtype.char.lower())
         return f"{kind}({_literal(number.real, part)}, {_literal(number.imag, part)})"
     if not np.isfinite(number):
         wide = dtype == np.float64
