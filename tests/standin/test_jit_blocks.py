@@ -258,6 +258,19 @@ def test_a_graph_keeps_the_arrays():
     assert b.get().tolist() == [0, 3, 6, 9]
 
 
+def test_an_array_of_another_device_is_refused(four_devices):
+    @jit.rawkernel()
+    def kernel(a):
+        a[0] = 1
+
+    with cp.cuda.Device(1):
+        a = cp.zeros(1)
+        kernel[1, 1](a)
+    assert a.get() == 1
+    with pytest.raises(RuntimeError, match="is memory of device 1, and the current device is 0"):
+        kernel[1, 1](a)
+
+
 def test_unrolled_loops():
     @jit.rawkernel()
     def kernel(a):

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import cupy
 import numpy as np
-from cupy._core._dispatch import check_device
 from cupy._core._ndarray import ndarray
 from cupy._core.raw import RawKernel
+from cupy.cuda._ownership import check_device
 
 from cupyx.jit._expressions import Marked
 from cupyx.jit._translate import Program
@@ -106,7 +106,7 @@ def _type_of(arg, mode: str) -> Type:
 
 def packed(array: ndarray) -> np.void:
     """An array as ``jit::Array`` is laid out."""
-    check_device(array)
+    check_device(array._memory, "an argument of a kernel of cupyx.jit")
     held = array._array
     address = held.ctypes.data if held.size else array._memory.ptr
     words = [address, held.size, *(held.shape or (1,)), *(held.strides or (0,))]
