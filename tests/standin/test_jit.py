@@ -142,6 +142,24 @@ def test_what_an_operand_does_is_done_once():
     kernel[1, 1](a)
     assert a.get().tolist() == [5, 1 + 1 + 3, 0, 0, 0, 5]
 
+    @jit.rawkernel(device=True)
+    def places(a):
+        return counts(a), counts(a)
+
+    @jit.rawkernel()
+    def indices(a, b):
+        i, j = counts(a), counts(a)
+        b[i, j] = 7
+        b[places(a)] = 8
+        pair = places(a)
+        b[pair] = b[pair[0]][0] - 1
+
+    a, b = cp.zeros(1, int), cp.zeros((6, 7), int)
+    indices[1, 1](a, b)
+    wanted = np.zeros((6, 7), int)
+    wanted[1, 2], wanted[3, 4], wanted[5, 6] = 7, 8, -1
+    assert a == 6 and b.get().tolist() == wanted.tolist()
+
 
 # Types
 
@@ -290,6 +308,19 @@ def test_casts_and_literals():
     kernel[1, 1](cp.array([-2.75, 300.0]), out)
     wanted = [-2, np.array(300.0).astype("i4").astype("i1"), 4, np.float32(0.1), -np.inf, 1e300]
     np.testing.assert_array_equal(out.get(), [*wanted, -1.75, np.nan])
+
+
+def test_a_short_number_overflows_where_it_is_kept():
+    @jit.rawkernel()
+    def kernel(x, out):
+        out[0] = x[0] + x[1]  # an int, as in C
+        kept = x[0] + x[1]
+        pair = (x[0] + x[1], x[0] > 3)
+        out[1], out[2] = kept, pair[0]
+
+    out = cp.zeros(3, int)
+    kernel[1, 1](cp.array([127, 1], "b"), out)
+    assert out.get().tolist() == [128, -128, -128]
 
 
 @pytest.mark.parametrize("value", [np.float16(1.5), np.int8(-7), True, 3, 2.5, 1 + 2j])

@@ -217,7 +217,12 @@ def test_what_is_not_covered_says_so():
     def of_complex(a, z):
         z[0] = cp.log1p(z[0])
 
+    @jit.rawkernel()
+    def sinc(a):
+        a[0] = cp.sinc(a[0])
+
     for kernel, text in (
+        (sinc, "cupy.sinc in a kernel"),
         (counts, "cupyx.jit.thrust"), (iterates, r"begin\(\)"), (of_complex, "log1p of complex"),
     ):  # fmt: skip
         with pytest.raises(NotImplementedError, match=f"{text}.* is not covered"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -70,7 +71,7 @@ class Expressions(Walker):
         if isinstance(test.type, Scalar) and test.type.dtype.kind == "c":
             raise TypeError("Complex type value cannot be boolean condition.")
         x, y = self.hinted(x, y), self.hinted(y, x)
-        if x.type != y.type or not isinstance(x.type, Scalar):
+        if x.type != y.type or not isinstance(x.type, Scalar | Array):
             found = [getattr(one.type, "dtype", one.type) for one in (x, y)]
             raise TypeError(f"Type mismatch in conditional expression.: {found[0]} != {found[1]}")
         return Value(f"({cast(test, BOOL, 'unsafe').code} ? {x.code} : {y.code})", x.type)
@@ -133,14 +134,13 @@ class Expressions(Walker):
         if not isinstance(kind, Array | Pointer):
             raise TypeError(f"{array.code} is not subscriptable.")
         index = on_device(index, self.mode)
+        indices = [index]
         if isinstance(index.type, Tuple):
-            count = len(index.type.types)
-            indices = [Value(f"jit::get<{i}>({index.code})", t)
-                       for i, t in enumerate(index.type.types)]  # fmt: skip
-        else:
-            count, indices = 1, [index]
-            if not kind.ndim:
-                raise TypeError("Scalar indexing is not supported for 0-dim array.")
+            made = [Value(f"jit::get<{i}>(_at)", t) for i, t in enumerate(index.type.types)]
+            indices = list(index.parts) or made
+        elif not kind.ndim:
+            raise TypeError("Scalar indexing is not supported for 0-dim array.")
+        count = len(indices)
         if count > kind.ndim:
             raise IndexError(f"The number of indices is beyond array dim: {kind.ndim}")
         for one in indices:
@@ -151,13 +151,16 @@ class Expressions(Walker):
             if one.type.dtype.kind not in "iu":
                 raise TypeError("Array indices must be integers.")
         if isinstance(kind, Pointer):
-            return Value(f"{array.code}[{indices[0].code}]", kind.item)
-        name = ast.unparse(node.value) if node is not None else array.code
-        given = ", ".join([f'"{name}"', str(self.current), *(one.code for one in indices)])
-        if count == kind.ndim:
-            return Value(f"{array.code}.at({given})", kind.item)
-        part = Array(kind.dtype, kind.ndim - count, kind.contiguous)
-        return Value(f"{array.code}.part({given})", part)
+            code, item = f"{array.code}[{indices[0].code}]", kind.item
+        else:
+            whole = count == kind.ndim
+            item = kind.item if whole else Array(kind.dtype, kind.ndim - count, kind.contiguous)
+            name = json.dumps(array.code if node is None else ast.unparse(node.value))
+            given = ", ".join([name, str(self.current), *(one.code for one in indices)])
+            code = f"{array.code}.{'at' if whole else 'part'}({given})"
+        if isinstance(index.type, Tuple) and not index.parts:  # worked out once
+            code = f"[&](auto _at) -> decltype(auto) {{ return {code}; }}({index.code})"
+        return Value(code, item)
 
     def of_Call(self, node):
         function = self.value(node.func)
@@ -190,6 +193,7 @@ class Expressions(Walker):
                     f"{next(iter(kwargs))!r} is an invalid keyword to ufunc cupy_{ufunc}"
                 )
             return _operations.apply(ufunc, args, self.mode, dtype)
+        _operations.refuse_uncovered(function)
         if all(isinstance(one, Constant) for one in (*args, *kwargs.values())):
             named = {name: one.obj for name, one in kwargs.items()}
             return Constant(function(*(one.obj for one in args), **named))

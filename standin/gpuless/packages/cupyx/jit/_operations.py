@@ -7,6 +7,7 @@ and a ``float16`` make a ``float16``, as in C.
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import cupy
@@ -51,6 +52,8 @@ def _arithmetic(sign: str, of_bools: str | Exception) -> list:
 
 
 def _comparison(sign: str, more: str = "") -> list:
+    """CuPy makes ``logical_and`` and ``logical_or`` in the same way, and so takes no account of the
+    unsigned number where the other one is negative."""
     return [
         *_loops("?qQ", f"{{0}} {sign} {{1}}", "?"),
         _Loop("qQ", "?", f"({{0}} < 0 ? {{0}} {sign} 0 : {{0}} {sign} {{1}})"),
@@ -194,6 +197,17 @@ def name_of(function) -> str | None:
     return None
 
 
+def refuse_uncovered(function) -> None:
+    """NotImplementedError for a universal function of CuPy's that is none here."""
+    from gpuless import not_covered
+
+    special = sys.modules.get("cupyx.scipy.special")
+    for module, names in ((cupy, ("i0", "sinc")), (special, vars(special) if special else ())):
+        for name in names:
+            if callable(function) and function is getattr(module, name):
+                raise not_covered(f"{module.__name__}.{name} in a kernel of cupyx.jit")
+
+
 def apply(name: str, args: list, mode: str, dtype=None) -> Value:
     """The function of that name of values and constants, the result of ``dtype`` if given."""
     loops = LOOPS.get(name)
@@ -231,7 +245,7 @@ def apply(name: str, args: list, mode: str, dtype=None) -> Value:
             f"{scalar(char)} {one}" for char, one in zip(loop.inputs, names, strict=True)
         )
         body = loop.code.format(*names, T=result, A=first)
-        code = f"[]({parameters}) {{ return {body}; }}({', '.join(operands)})"
+        code = f"[]({parameters}) -> {result} {{ return {body}; }}({', '.join(operands)})"
     return Value(f"({code})", result)
 
 

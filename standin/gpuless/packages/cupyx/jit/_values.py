@@ -78,11 +78,13 @@ BOOL, INT32, UINT32, INT64 = map(scalar, "?iIq")
 
 @dataclass(frozen=True)
 class Value:
-    """Something on the device. ``open``: the text has operators and no brackets around them."""
+    """Something on the device. ``open``: CuPy's text for it has a sum without brackets;
+    ``parts``: what a tuple was made of."""
 
     code: str
     type: Type
     open: bool = False
+    parts: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,15 @@ def on_device(value, mode: str) -> Value:
 
 
 def pack(values: list[Value]) -> Value:
-    """A tuple of values."""
+    """A tuple of values. Within braces C++ works them out from the left, and converts nothing."""
     kind = Tuple(tuple(one.type for one in values))
-    return Value(f"{kind}({', '.join(one.code for one in values)})", kind)
+    codes = [f"({one.type})({one.code})" if _is_short(one.type) else one.code for one in values]
+    return Value(f"{kind}{{{', '.join(codes)}}}", kind, parts=tuple(values))
+
+
+def _is_short(kind: Type) -> bool:
+    """Whether C++ makes an ``int`` of it wherever it is in an expression."""
+    return isinstance(kind, Scalar) and kind.dtype.kind in "biu" and kind.dtype.itemsize < 4
 
 
 def _literal(number, kind: Scalar) -> str:
