@@ -11,8 +11,8 @@ COVERED = {
     "linalg, cublas, fft, polynomials, random (its own streams of numbers), vectorize, memoize",
     "Tests": "cupy.testing: assertions, arrays to test with, loops over dtypes, comparisons with "
     "NumPy, parameterize",
-    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel and fuse, "
-    "compiled as C++ and run block by block",
+    "Your own kernels": "RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fuse and "
+    "cupyx.jit with cooperative groups, compiled as C++ and run block by block",
     "Inside kernels": coverage.in_kernels(),
     "Device": "logical devices, streams, events, graph capture, memory pools and their hooks, "
     "textures, surfaces, NCCL and cupyx.distributed between them, cupyx.profiler.benchmark, "
@@ -26,8 +26,8 @@ NOT_COVERED = {
     "give the right answer; gpuless.xray finds races",
     "Asynchrony": "a launch returns when the work is done; of all work only copies between pinned "
     "memory and an array on a stream are late",
-    "Libraries": "cupyx.scipy.interpolate, of .sparse arrays of one dimension; cupyx.jit; of "
-    "cupy.cublas sbmv, syrk and batched_gesv",
+    "Libraries": "cupyx.scipy.interpolate, of .sparse arrays of one dimension; cupyx.jit.cub and "
+    ".thrust; of cupy.cublas sbmv, syrk and batched_gesv",
     "Inside kernels": coverage.not_in_kernels(),
     "Types": "structured dtypes, datetime, bfloat16, subclasses of cupy.ndarray",
     "Interchange": "of DLPack what does not lie on the device, and capsules",

@@ -61,6 +61,8 @@ def install(folder: Path) -> None:
         get_size=lambda size: (size,) if isinstance(size, int) else tuple(size),
         create_reduction_func=lambda *args: _raising("cupy._core.create_reduction_func"),
         ReductionKernel=cupy.ReductionKernel,
+        _get_warpsize=lambda: 32,
+        _full_mask=lambda: 0xFFFFFFFF,
         elementwise_copy=cupy.ElementwiseKernel("T x", "T y", "y = x", "elementwise_copy"),
     )
     _members(compiler, _compile_module_with_cache=lambda code, extra_source=None: raw.Module(code))
@@ -90,6 +92,7 @@ def install(folder: Path) -> None:
     _module("cupy.cuda.cusolver", _getVersion=lambda: (11, 4, 5))
     _module("cupyx.cusolver", check_availability=lambda name: True)
     _module("cupy_backends.cuda.libs.nvrtc", getVersion=lambda: divmod(CUDA // 10, 100))
+    _members(runtime, _getLocalRuntimeVersion=lambda: CUDA)
     _members(runtime, is_hip=False, cudaDevAttrCooperativeLaunch=95)
     _members(runtime, cudaDevAttrMemoryPoolsSupported=115)
     _members(runtime, deviceGetAttribute=lambda attribute, device: int(attribute == 95))

@@ -45,7 +45,10 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
     "segmentation fault": ("when-it-goes-wrong", "Test the index"),
     "unspecified launch failure": ("when-it-goes-wrong", "Test the index"),
     "ModuleNotFoundError: No module named 'cupy'": ("setup", "pip install"),
-    "NotImplementedError: cupyx.jit is not covered by the CPU stand-in": ("gpuless", "Libr"),
+    "NotImplementedError: cupyx.scipy.interpolate is not covered by the CPU stand-in": (
+        "gpuless",
+        "Libr",
+    ),
     "too many threads": ("when-it-goes-wrong", "1,024 threads"),
     "how to time a kernel": ("10_matmul_kernel", "clock"),
     "what is a warp": ("glossary", "Thirty-two"),

@@ -287,7 +287,7 @@ def test_cupy_offers_nothing_that_cupy_has_not():
 
 @pytest.mark.parametrize(
     "name",
-    """cupyx.scipy.interpolate cupyx.jit cupyx.optimizing cupyx.tools cupyx.cusparse cupy.typing
+    """cupyx.scipy.interpolate cupyx.jit.cub cupyx.optimizing cupyx.tools cupyx.cusparse cupy.typing
     cupy.cuda.cub cupy_backends.cuda.libs cupy_backends.cuda.stream""".split(),
 )
 def test_modules_that_cupy_alone_has_are_named_by_the_error(name):

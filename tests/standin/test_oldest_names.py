@@ -36,6 +36,7 @@ LATER = {
     "cupy.testing": set(),
     "cupyx": set(),
     "cupyx.distributed": set(),
+    "cupyx.jit": set(),
     "cupyx.profiler": set(),
 }
 # What modules import or need for themselves; their users do not.

@@ -26,6 +26,7 @@ CUPY_HEADERS = {
     "cupy/carray.cuh": "carray.h",
     "carray.h": "carray.h",
     "complex.h": "complex.h",
+    "cupyx_jit.h": "cupyx_jit.h",
     "float16.h": "float16.h",
 }
 HEADERS = {

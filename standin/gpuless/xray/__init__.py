@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuless.xray import table
 from gpuless.xray.look import look
 from gpuless.xray.machine.build import can_compile as can_xray  # noqa: F401
-from gpuless.xray.make import make
+from gpuless.xray.make import is_jit, make
 from gpuless.xray.result import SHOWN, XRay
 
 SHOWN |= {"text": table.text, "table": lambda found: print(table.text(found))}
@@ -16,7 +16,7 @@ def xray(
 ) -> XRay:
     """Run a kernel on copies of its arguments and look at what each thread does with memory.
 
-    A RawKernel or a function of a RawModule is given as it is launched::
+    A RawKernel, a function of a RawModule or one of cupyx.jit is given as it is launched::
 
         xray(kernel, grid, block, (a, b, c, n), shared_mem=0)
 
@@ -46,7 +46,7 @@ def xray(
     """
     import cupy
 
-    if isinstance(kernel, cupy.RawKernel):
+    if isinstance(kernel, cupy.RawKernel) or is_jit(kernel):
         if more or keywords:
             raise TypeError("a RawKernel is x-rayed by xray(kernel, grid, block, args)")
         if grid is None or block is None or not isinstance(args, tuple | list):

@@ -30,11 +30,11 @@ class Array:
 
 @dataclass
 class Job:
-    """A launch of ``kind`` raw, elementwise or reduction.
+    """A launch of ``kind`` raw, jit, elementwise or reduction.
 
     ``spec`` makes the kernel anew. ``arguments`` are values and Arrays in ``buffers`` (bytes).
     At most about ``accesses`` accesses are looked at, unless ``blocks`` says how many blocks.
-    ``options`` are grid, block and shared_mem of a raw kernel, else the call's keywords.
+    ``options`` are grid, block and shared_mem of a raw or jit kernel, else the call's keywords.
     ``variables`` are the bytes of the source's ``__device__`` and ``__constant__`` variables.
     """
 

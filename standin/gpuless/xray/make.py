@@ -28,6 +28,11 @@ def make(kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MO
         options |= {"grid": grid, "block": block, "shared_mem": int(shared_mem)}
         if shared_mem:
             spec["max_dynamic_shared"] = int(kernel.max_dynamic_shared_size_bytes)
+    elif is_jit(kernel):
+        options |= {"grid": grid, "block": block, "shared_mem": int(shared_mem)}
+        made, packed = kernel.launchable(args)
+        kind, spec = "jit", {**raw_spec(made), "lines": kernel.lines()}
+        args = [a if isinstance(a, cupy.ndarray) else p for a, p in zip(args, packed, strict=True)]
     elif isinstance(kernel, cupy.ElementwiseKernel):
         kind, spec = "elementwise", _elementwise(kernel)
     elif isinstance(kernel, cupy.ReductionKernel):
@@ -35,14 +40,19 @@ def make(kernel, grid, block, args, *, shared_mem, blocks, keywords, accesses=MO
     else:
         found = f"{type(kernel).__module__}.{type(kernel).__qualname__}"
         raise TypeError(
-            "the x-ray takes a RawKernel, a function of a RawModule, an ElementwiseKernel or a "
-            f"ReductionKernel, not a {found}"
+            "the x-ray takes a RawKernel, a function of a RawModule or of cupyx.jit, an "
+            f"ElementwiseKernel or a ReductionKernel, not a {found}"
         )
     job = Job(kind, spec, [], options, blocks, accesses)
     _take_arguments(job, args, cupy)
     if kind == "raw":
         _take_variables(job, cupy)
     return job
+
+
+def is_jit(kernel) -> bool:
+    """Whether it is the stand-in's ``cupyx.jit.rawkernel``."""
+    return hasattr(kernel, "launchable")
 
 
 def raw_spec(kernel) -> dict[str, Any]:

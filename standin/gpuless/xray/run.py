@@ -19,7 +19,7 @@ def run(job: Job) -> XRay:
     Raises whatever a launch on the stand-in raises, and RuntimeError without a compiler.
     """
     build.check_compiler()
-    return _raw(job) if job.kind == "raw" else generated.run(job)
+    return _raw(job) if job.kind in ("raw", "jit") else generated.run(job)
 
 
 def _raw(job: Job) -> XRay:
@@ -43,7 +43,7 @@ def _raw(job: Job) -> XRay:
     plan = function.plan(
         options["grid"],
         options["block"],
-        args,
+        _as_launched(job, args),
         options["shared_mem"],
         spec["enable_cooperative_groups"],
     )
@@ -55,10 +55,8 @@ def _raw(job: Job) -> XRay:
         )
         if isinstance(value, cupy.ndarray | cupy.cuda.MemoryPointer)
     ]
-    lines = {
-        (f"{spec['module']}.cu", number): text
-        for number, text in enumerate(spec["code"].split("\n"), 1)
-    }
+    texts = spec.get("lines") or dict(enumerate(spec["code"].split("\n"), 1))
+    lines = {(f"{spec['module']}.cu", number): text for number, text in texts.items()}
 
     def check(sample: list[int] | None) -> None:
         with launch.gated(function.compiled, plan.grid, sample):
@@ -68,17 +66,27 @@ def _raw(job: Job) -> XRay:
     return looking.look(job, check, spec["name"], compiled, plan, arrays, lines)
 
 
+def _as_launched(job: Job, args: list) -> list:
+    """The arguments as the kernel's CUDA C takes them."""
+    if job.kind == "raw":
+        return args
+    import cupy
+    from cupyx.jit._interface import packed
+
+    return [packed(arg) if isinstance(arg, cupy.ndarray) else arg for arg in args]
+
+
 def _run_plainly(job: Job, kernel, find) -> None:
     """Run the launch once as it is. What stops it stops the x-ray, but for one thing: a read of
     shared memory that nobody has written may be a race, and then the x-ray says so.
     """
-    options = job.options
+    options, args = job.options, looking.arguments(job)
     with looking.variables(job.variables, find):
         try:
             kernel(
                 options["grid"],
                 options["block"],
-                tuple(looking.arguments(job)),
+                tuple(_as_launched(job, args)),
                 shared_mem=options["shared_mem"],
             )
         except KernelError as error:

@@ -81,6 +81,7 @@ from numpy import (
 
 __version__ = "14.2.0+standin"
 is_standin = True
+disable_experimental_feature_warning = False
 
 # Names that NumPy has given up and CuPy keeps.
 NAN = NaN = nan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib as _contextlib
+import importlib as _importlib
 
 import cupy as _cupy
 import numpy as _np
@@ -89,4 +90,6 @@ def errstate(**kwargs):
 
 
 def __getattr__(name: str):
+    if name == "jit":
+        return _importlib.import_module("cupyx.jit")
     raise _missing("cupyx", name)

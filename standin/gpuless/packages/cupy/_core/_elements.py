@@ -13,15 +13,8 @@ from cupy._core import _ufuncs
 from cupy._core._creation import array, asarray, empty
 from cupy._core._ndarray import ndarray
 from cupy._core._routines import broadcast_to
-from cupy._core._syntax import NUMBERS, OPERATORS, REFUSED, tree
+from cupy._core._syntax import NUMBERS, OPERATORS, Constant, Walker
 from cupy._core._ufunc import ufunc
-
-
-class _Constant:
-    """What is known before any element is looked at: a number in the text, a module, a type."""
-
-    def __init__(self, obj):
-        self.obj = obj
 
 
 class _Range:
@@ -29,38 +22,20 @@ class _Range:
         self.start, self.stop, self.step = start, stop, step
 
 
-class Elements:
+class Elements(Walker):
     """The elements of one call: a value of each variable for each of them, and which of them the
     line is for.
     """
 
     def __init__(self, function: Callable, shape: tuple):
-        self.tree = tree(function)
-        known = inspect.getclosurevars(function)
-        names = {**known.globals, **known.nonlocals, **known.builtins}
-        self.constants = {name: _Constant(value) for name, value in names.items()}
+        super().__init__(function)
         self.shape, self.here = shape, np.ones(shape, bool)
-        self.variables: dict = {}
         self.result = None
         self.left = np.zeros(shape, bool)  # those that have returned
         self.loops: list[tuple[np.ndarray, np.ndarray]] = []  # who has left it, or this turn
 
     def call(self, values: list):
-        given = self.tree.args
-        if given.vararg is not None:
-            raise NotImplementedError("`*args` is not supported currently.")
-        if given.kwonlyargs:
-            raise NotImplementedError("keyword only arguments are not supported currently .")
-        if given.kwarg is not None:
-            raise NotImplementedError("`**kwargs` is not supported currently.")
-        if given.defaults:
-            raise NotImplementedError("Default values are not supported currently.")
-        names = [arg.arg for arg in given.args]
-        if len(names) != len(values):
-            raise TypeError(
-                f"{self.tree.name}() takes {len(names)} positional arguments "
-                f"but {len(values)} were given."
-            )
+        names = self.parameters(len(values), self.tree.name)
         self.variables = dict(zip(names, values, strict=True))
         self.block(self.tree.body, True)
         if self.result is None:
@@ -73,12 +48,6 @@ class Elements:
         for line in lines:
             self.line(line, top)
 
-    def line(self, line: ast.stmt, top: bool) -> None:
-        if type(line) in REFUSED:
-            kind, text = REFUSED[type(line)]
-            raise kind(text)
-        getattr(self, f"do_{type(line).__name__}", _unknown)(line, top)
-
     def do_Pass(self, line, top) -> None:
         pass
 
@@ -87,11 +56,11 @@ class Elements:
 
     def do_Assert(self, line, top) -> None:
         value = self.value(line.test)
-        assert not isinstance(value, _Constant) or value.obj
+        assert not isinstance(value, Constant) or value.obj
 
     def do_Return(self, line, top) -> None:
-        value = _Constant(None) if line.value is None else self.value(line.value)
-        if not (isinstance(value, _Constant) and value.obj is None):
+        value = Constant(None) if line.value is None else self.value(line.value)
+        if not (isinstance(value, Constant) and value.obj is None):
             value = self.elements(value)
             if self.result is None:
                 self.result = _like(value)
@@ -111,7 +80,7 @@ class Elements:
         if len(line.targets) != 1:
             raise NotImplementedError("Not implemented.")
         value, (target,) = self.value(line.value), line.targets
-        constant = isinstance(value, _Constant) and not isinstance(value.obj, NUMBERS)
+        constant = isinstance(value, Constant) and not isinstance(value.obj, NUMBERS)
         if constant and isinstance(target, ast.Name):
             if not top:
                 raise TypeError("Cannot assign constant value not at top-level.")
@@ -170,7 +139,7 @@ class Elements:
 
     def do_If(self, line, top) -> None:
         test = self.value(line.test)
-        if isinstance(test, _Constant):
+        if isinstance(test, Constant):
             self.block(line.body if test.obj else line.orelse, top)
             return
         taken, before = _true(test), self.here
@@ -230,19 +199,16 @@ class Elements:
 
     # Expressions
 
-    def value(self, node: ast.expr):
-        return getattr(self, f"of_{type(node).__name__}", _unknown)(node)
-
     def elements(self, value):
         """A value for each element: of a constant, the same one."""
         if isinstance(value, tuple):
             return tuple(self.elements(one) for one in value)
         if isinstance(value, _Range):
             raise TypeError("a range is no number")
-        if not isinstance(value, _Constant):
+        if not isinstance(value, Constant):
             return value
         if isinstance(value.obj, tuple):
-            return tuple(self.elements(_Constant(one)) for one in value.obj)
+            return tuple(self.elements(Constant(one)) for one in value.obj)
         if not isinstance(value.obj, NUMBERS):
             raise TypeError(f"{value.obj} is not scalar object.")
         return broadcast_to(array(np.asarray(value.obj)), self.shape)
@@ -251,8 +217,8 @@ class Elements:
         if type(op) not in OPERATORS:
             raise NotImplementedError(f"Not supported: {type(op).__name__}")
         on_constants, on_elements = OPERATORS[type(op)]
-        if all(isinstance(arg, _Constant) for arg in args):
-            return _Constant(on_constants(*(arg.obj for arg in args)))
+        if all(isinstance(arg, Constant) for arg in args):
+            return Constant(on_constants(*(arg.obj for arg in args)))
         if isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             types = [getattr(self.elements(arg), "dtype", np.dtype(object)) for arg in args]
             if any(one.kind not in "biuf" for one in types):
@@ -266,47 +232,23 @@ class Elements:
                 raise TypeError("cupy.ufunc: a tuple is unsupported")
         return function(*given, **options)
 
-    def of_Constant(self, node):
-        return _Constant(node.value)
-
-    def of_Name(self, node):
-        found = self.variables.get(node.id, self.constants.get(node.id))
-        if found is None:
-            raise NameError(f"Unbound name: {node.id}")
-        return found
-
     def of_Attribute(self, node):
         value = self.value(node.value)
-        if isinstance(value, _Constant):
-            return _Constant(getattr(value.obj, node.attr))
+        if isinstance(value, Constant):
+            return Constant(getattr(value.obj, node.attr))
         raise NotImplementedError("Not implemented: __getattr__")
 
     def of_Tuple(self, node):
         values = [self.value(one) for one in node.elts]
-        if all(isinstance(one, _Constant) for one in values):
-            return _Constant(tuple(one.obj for one in values))
+        if all(isinstance(one, Constant) for one in values):
+            return Constant(tuple(one.obj for one in values))
         return tuple(self.elements(one) for one in values)
 
     def of_Subscript(self, node):
         value, index = self.value(node.value), self.value(node.slice)
-        if isinstance(value, ndarray) or not isinstance(index, _Constant):
+        if isinstance(value, ndarray) or not isinstance(index, Constant):
             raise TypeError(f"{ast.unparse(node.value)} is not subscriptable.")
-        return value[index.obj] if isinstance(value, tuple) else _Constant(value.obj[index.obj])
-
-    def of_BoolOp(self, node):
-        values = [self.value(one) for one in node.values]
-        return functools.reduce(lambda x, y: self.operate(node.op, [x, y]), values)
-
-    def of_BinOp(self, node):
-        return self.operate(node.op, [self.value(node.left), self.value(node.right)])
-
-    def of_UnaryOp(self, node):
-        return self.operate(node.op, [self.value(node.operand)])
-
-    def of_Compare(self, node):
-        if len(node.ops) != 1:
-            raise NotImplementedError("Comparison of 3 or more values is not implemented.")
-        return self.operate(node.ops[0], [self.value(node.left), self.value(node.comparators[0])])
+        return value[index.obj] if isinstance(value, tuple) else Constant(value.obj[index.obj])
 
     def of_IfExp(self, node):
         test, x, y = (self.value(one) for one in (node.test, node.body, node.orelse))
@@ -318,14 +260,14 @@ class Elements:
 
     def hinted(self, value, other) -> ndarray:
         """A number of the text takes the type of the other one."""
-        if isinstance(value, _Constant) and not isinstance(value.obj, np.generic):
-            value = _Constant(self.elements(other).dtype.type(value.obj))
+        if isinstance(value, Constant) and not isinstance(value.obj, np.generic):
+            value = Constant(self.elements(other).dtype.type(value.obj))
         return self.elements(value)
 
     def of_Call(self, node):
         function, args = self.value(node.func), [self.value(one) for one in node.args]
         options = {one.arg: self.value(one.value) for one in node.keywords}
-        if not isinstance(function, _Constant):
+        if not isinstance(function, Constant):
             raise TypeError(f"'{ast.unparse(node.func)}' is not callable.")
         function = function.obj
         if function is range:
@@ -336,7 +278,7 @@ class Elements:
             chosen = _ufuncs.minimum if function is min else _ufuncs.maximum
             return functools.reduce(lambda x, y: self.apply(chosen, [x, y]), args)
         if isinstance(function, ufunc):
-            dtype = options.pop("dtype", _Constant(None)).obj
+            dtype = options.pop("dtype", Constant(None)).obj
             if options:
                 raise TypeError(
                     f"{next(iter(options))!r} is an invalid keyword to ufunc {function.__name__}"
@@ -345,9 +287,9 @@ class Elements:
                 return self.apply(function, args)
             values = [_cast(self.elements(one), np.dtype(dtype), "same_kind") for one in args]
             return self.apply(function, values, dtype=dtype)
-        if all(isinstance(one, _Constant) for one in [*args, *options.values()]):
+        if all(isinstance(one, Constant) for one in [*args, *options.values()]):
             named = {name: one.obj for name, one in options.items()}
-            return _Constant(function(*(one.obj for one in args), **named))
+            return Constant(function(*(one.obj for one in args), **named))
         if inspect.isclass(function) and issubclass(function, NUMBERS):
             if len(args) != 1:
                 raise TypeError(f"function takes {function} invalid number of argument")
@@ -357,17 +299,13 @@ class Elements:
     def range(self, *args) -> _Range:
         if not 0 < len(args) < 4:
             raise TypeError(f"range expected at most 3 argument, got {len(args)}")
-        start, stop, step = [_Constant(0), *args, _Constant(1)] if len(args) == 1 else (
-            [*args, _Constant(1)][:3]
+        start, stop, step = [Constant(0), *args, Constant(1)] if len(args) == 1 else (
+            [*args, Constant(1)][:3]
         )  # fmt: skip
         values = [self.elements(one) for one in (start, stop, step)]
         if any(value.dtype.kind not in "iu" for value in values):
             raise TypeError("range supports only for integer type.")
         return _Range(*values)
-
-
-def _unknown(node, top=None):
-    raise ValueError(f"Not supported: type {type(node)}")
 
 
 def _types(value) -> str:

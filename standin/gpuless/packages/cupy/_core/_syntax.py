@@ -1,8 +1,11 @@
-"""What ``cupy.vectorize`` knows of Python: operators, refusals, a function's source."""
+"""What ``cupy.vectorize`` and ``cupyx.jit`` know of Python: a function's source and constants,
+operators, refusals.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 import numbers
@@ -89,5 +92,80 @@ def tree(function: Callable) -> ast.FunctionDef:
             f"Multiple callables are found near the definition of {function}, and JIT could not "
             "identify the source code for it."
         )
-    body = [ast.Return(near[0].body)]
-    return ast.FunctionDef("_lambda_kernel", near[0].args, body, [])
+    body = ast.copy_location(ast.Return(near[0].body), near[0])
+    made = ast.FunctionDef("_lambda_kernel", near[0].args, [body], [])
+    return ast.copy_location(made, near[0])
+
+
+class Constant:
+    """What is known before any element is looked at: a number in the text, a module, a type."""
+
+    def __init__(self, obj):
+        self.obj = obj
+
+
+class Walker:
+    """A function's syntax tree and who goes through it: ``do_X`` a statement, ``of_X`` an
+    expression. What an operator does is the subclass's ``operate(op, values)``."""
+
+    def __init__(self, function: Callable):
+        self.tree = tree(function)
+        known = inspect.getclosurevars(function)
+        names = {**known.globals, **known.nonlocals, **known.builtins}
+        self.constants = {name: Constant(value) for name, value in names.items()}
+        self.variables: dict = {}
+
+    def parameters(self, count: int, name: str) -> list[str]:
+        """Names of the parameters for so many arguments; TypeError for another number."""
+        given = self.tree.args
+        if given.vararg is not None:
+            raise NotImplementedError("`*args` is not supported currently.")
+        if given.kwonlyargs:
+            raise NotImplementedError("keyword only arguments are not supported currently .")
+        if given.kwarg is not None:
+            raise NotImplementedError("`**kwargs` is not supported currently.")
+        if given.defaults:
+            raise NotImplementedError("Default values are not supported currently.")
+        if len(given.args) != count:
+            raise TypeError(
+                f"{name}() takes {len(given.args)} positional arguments but {count} were given."
+            )
+        return [arg.arg for arg in given.args]
+
+    def line(self, line: ast.stmt, top: bool):
+        """Do a statement; ``top``: not inside a branch or a loop."""
+        if type(line) in REFUSED:
+            kind, text = REFUSED[type(line)]
+            raise kind(text)
+        return getattr(self, f"do_{type(line).__name__}", unknown)(line, top)
+
+    def value(self, node: ast.expr):
+        return getattr(self, f"of_{type(node).__name__}", unknown)(node)
+
+    def of_Constant(self, node):
+        return Constant(node.value)
+
+    def of_Name(self, node):
+        found = self.variables.get(node.id, self.constants.get(node.id))
+        if found is None:
+            raise NameError(f"Unbound name: {node.id}")
+        return found
+
+    def of_BoolOp(self, node):
+        values = [self.value(one) for one in node.values]
+        return functools.reduce(lambda x, y: self.operate(node.op, [x, y]), values)
+
+    def of_BinOp(self, node):
+        return self.operate(node.op, [self.value(node.left), self.value(node.right)])
+
+    def of_UnaryOp(self, node):
+        return self.operate(node.op, [self.value(node.operand)])
+
+    def of_Compare(self, node):
+        if len(node.ops) != 1:
+            raise NotImplementedError("Comparison of 3 or more values is not implemented.")
+        return self.operate(node.ops[0], [self.value(node.left), self.value(node.comparators[0])])
+
+
+def unknown(node, top=None):
+    raise ValueError(f"Not supported: type {type(node)}")
