@@ -89,7 +89,8 @@ template <typename T> __device__ complex<T> polar(T radius, T angle = T()) {
   return complex<T>(static_cast<T>(radius * ::cos(angle)), static_cast<T>(radius * ::sin(angle)));
 }
 template <typename T> __device__ complex<T> exp(const complex<T> &z) {
-  return polar(static_cast<T>(::exp(z.real())), z.imag());
+  const T size = static_cast<T>(::exp(z.real()));
+  return z.imag() == 0 ? complex<T>(size, z.imag()) : polar(size, z.imag());
 }
 template <typename T> __device__ complex<T> log(const complex<T> &z) {
   return complex<T>(static_cast<T>(::log(abs(z))), arg(z));
@@ -103,13 +104,28 @@ template <typename T> __device__ complex<T> pow(const complex<T> &z, const compl
 template <typename T> __device__ complex<T> pow(const complex<T> &z, T w) {
   return pow(z, complex<T>(w));
 }
+// Of a real number real: an infinite cosh(x) times the sine of 0 would be no number.
 template <typename T> __device__ complex<T> cosh(const complex<T> &z) {
-  return (exp(z) + exp(-z)) / complex<T>(2);
+  const T x = z.real(), y = z.imag();
+  if (y == 0) return complex<T>(static_cast<T>(::cosh(x)), x * y);
+  return complex<T>(static_cast<T>(::cosh(x) * ::cos(y)), static_cast<T>(::sinh(x) * ::sin(y)));
 }
 template <typename T> __device__ complex<T> sinh(const complex<T> &z) {
-  return (exp(z) - exp(-z)) / complex<T>(2);
+  const T x = z.real(), y = z.imag();
+  if (y == 0) return complex<T>(static_cast<T>(::sinh(x)), y);
+  return complex<T>(static_cast<T>(::sinh(x) * ::cos(y)), static_cast<T>(::cosh(x) * ::sin(y)));
 }
-template <typename T> __device__ complex<T> tanh(const complex<T> &z) { return sinh(z) / cosh(z); }
+// Kahan's formula; of a large real part what is left of it, where sinh(x) squared may be infinite.
+template <typename T> __device__ complex<T> tanh(const complex<T> &z) {
+  const T x = z.real(), y = z.imag(), size = x < 0 ? -x : x;
+  if (size > 22) {
+    const T sign = static_cast<T>(::copysign(T(1), x));
+    return complex<T>(sign, static_cast<T>(4 * ::sin(y) * ::cos(y) * ::exp(-2 * size)));
+  }
+  const T t = static_cast<T>(::tan(y)), beta = 1 + t * t, s = static_cast<T>(::sinh(x));
+  const T rho = static_cast<T>(::sqrt(1 + s * s)), scale = 1 + beta * s * s;
+  return complex<T>(beta * rho * s / scale, t / scale);
+}
 template <typename T> __device__ complex<T> cos(const complex<T> &z) {
   return cosh(complex<T>(-z.imag(), z.real()));
 }
@@ -117,7 +133,10 @@ template <typename T> __device__ complex<T> sin(const complex<T> &z) {
   const complex<T> w = sinh(complex<T>(-z.imag(), z.real()));
   return complex<T>(w.imag(), -w.real());
 }
-template <typename T> __device__ complex<T> tan(const complex<T> &z) { return sin(z) / cos(z); }
+template <typename T> __device__ complex<T> tan(const complex<T> &z) {
+  const complex<T> w = tanh(complex<T>(-z.imag(), z.real()));
+  return complex<T>(w.imag(), -w.real());
+}
 
 }  // namespace thrust
 
