@@ -65,6 +65,7 @@ REFUSED = {
     "CUB and Thrust": "cub::BlockReduce<float, 32> r;",
     "textures": "cudaTextureObject_t t;",
     "cuRAND": "curandState s;",
+    "long double": "x[0] = 1.5L * x[1];",
 }
 
 

@@ -21,6 +21,10 @@ REFUSED = (
     (r"\bcub\s*::|\bthrust\s*::(?!complex)", "CUB and Thrust"),
     (r"\bcudaTextureObject_t\b|\bcudaSurfaceObject_t\b", "textures and surfaces"),
     (r"\bcurand\w+", "the device side of cuRAND"),
+    (
+        r"\blong\s+double\b|(?<![\w.])(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+[lL]\b|(?<![\w.])(?:\d+\.\d*|\.\d+)[lL]\b",
+        "`long double`, which a GPU takes as `double`",
+    ),
 )
 
 
