@@ -40,8 +40,12 @@ STANDIN_OWN1(cyl_bessel_i0, standin_bessel(x, 0))
 STANDIN_OWN1(cyl_bessel_i1, standin_bessel(x, 1))
 
 // CUDA has no Bessel functions of a negative order.
-inline double jn(int n, double x) { return n < 0 ? __builtin_nan("") : __builtin_jn(n, x); }
-inline double yn(int n, double x) { return n < 0 ? __builtin_nan("") : __builtin_yn(n, x); }
+namespace standin_c {
+extern "C" double jn(int, double);
+extern "C" double yn(int, double);
+}  // namespace standin_c
+inline double jn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::jn(n, x); }
+inline double yn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::yn(n, x); }
 inline float jnf(int n, float x) { return (float)jn(n, (double)x); }
 inline float ynf(int n, float x) { return (float)yn(n, (double)x); }
 inline float jn(int n, float x) { return jnf(n, x); }
