@@ -45,6 +45,13 @@ REFUSED = {
     "y[0] = __ldg((const float3 *)y).x;": None,
     "__stcg((float3 *)y, make_float3(1, 2, 3));": None,
     "{ extern __shared__ float s[]; *y = s[0]; } { extern __shared__ int s[]; *y = s[0]; }": None,
+    "float a[warpSize]; y[0] = a[0];": None,
+    "constexpr int w = warpSize; y[0] = w;": None,
+    "void *p = &&l; l: y[0] = 1;": "expected an expression",
+    "auto f = []<class T>(T a) { return a; }; y[0] = f(1);": "explicit lambda template parameters",
+    "for (int a[] = {1, 2}; int x : a) y[0] += x;": "C++20-style initializer",
+    "y[0] = copysign(1, y[0]);": None,
+    "y[0] = j0(3);": None,
     "y[0] = __sync_fetch_and_add((int *)y, 1);": 'identifier "__sync_fetch_and_add" is undefined',
 }
 OLDER = {
@@ -56,6 +63,8 @@ OLDER = {
     "y[0] = 0b101;": 11,
 }
 TAKEN = [
+    "for (int i = 0; i < n ? 1 : 0; ++i) y[i] = n && i ? 1 : 2; auto &&r = n; y[0] = warpSize + r;",
+    "int (*f)(int) = [](int a) { return a; }; y[0] = f(n);",
     "float2 v = float2{1.f, 2.f}; y[0] = v.x;",
     "y[0] = n > 2 ? 1 : n ? 2 : 3;",
     "struct S { int a; __device__ S() : a(3) {} }; y[0] = S().a;",
@@ -240,3 +249,69 @@ def test_one_type_in_many_places_and_words():
     y = cp.full(1, 7, "u4")
     cp.RawKernel(code, "k")((1,), (1,), (y,), shared_mem=64)
     assert y[0] == 5
+
+
+MISREAD = {
+    '"%d", 1.5f': "'%d' expects argument of type 'int', but argument 2 has type 'double'",
+    '"%f", 1': "'%f' expects argument of type 'double', but argument 2 has type 'int'",
+    '"%d %d", 1ll << 40, 3': "'%d' expects argument of type 'int', but argument 2 has type 'long",
+    '"%ld", 1': "'%ld' expects argument of type 'long int', but argument 2 has type 'int'",
+    '"%s", 5': "'%s' expects argument of type 'char\\*', but argument 2 has type 'int'",
+    '"%d"': "'%d' expects a matching 'int' argument",
+}
+
+
+@pytest.mark.parametrize("arguments", MISREAD)
+def test_what_printf_would_misread(arguments, only_the_standin):
+    """NVRTC warns, and CuPy does not show its warnings."""
+    code = f'extern "C" __global__ void k() {{\nprintf({arguments});\n}}'
+    assert "#181-D" in nvrtc.compile(code).log or arguments == '"%d"'
+    with pytest.raises(CompileException, match=rf"k.cu\(2\): error: .*{MISREAD[arguments]}"):
+        cp.RawKernel(code, "k").compile()
+
+
+def test_what_printf_reads_rightly():
+    code = """extern "C" __global__ void k(const char *y, long n) {
+        printf("%lld %ld %llu %zu %u %x %c %p %f", n, 1ll, n, 1ul, -1, -1, 65, y, 1.5f);
+        printf("%d %hhd %hu %i", (short)1, (char)2, (unsigned short)3, true);
+        printf("none", 5);
+    }"""
+    cp.RawKernel(code, "k").compile()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct float3 { float x, y, z; };",
+        "typedef struct { int x, y; } int2;",
+        "using dim3 = int;",
+    ],
+)
+def test_a_vector_of_the_readers(text, only_the_standin):
+    kernel = 'extern "C" __global__ void k() {}'
+    assert not nvrtc.compile(text + kernel).accepted
+    with pytest.raises(CompileException, match=r"k.cu\(1\): error: class .* already been defined"):
+        cp.RawKernel(text + kernel, "k").compile()
+    inside = f"namespace own {{ {text} }}\n{kernel}"
+    nvrtc.check(inside)
+    cp.RawKernel(inside, "k").compile()
+
+
+def test_too_many_constants(only_the_standin):
+    code = """__constant__ float one[10000], two[%d];
+    extern "C" __global__ void k(float *x, int i) { x[0] = one[i] + two[i]; }"""
+    cp.RawKernel(code % 6384, "k").compile()
+    assert "too much global constant data" in nvrtc.compile(code % 6385).log
+    with pytest.raises(CompileException, match="too much global constant data"):
+        cp.RawKernel(code % 6385, "k").compile()
+
+
+def test_functions_given_to_functions():
+    code = """__device__ int twice(int x) { return 2 * x; }
+    __device__ int apply(int (*f)(int), float x) { return f(int(x)); }
+    template <int (*f)(int)> __device__ int called(int x) { return f(x); }
+    extern "C" __global__ void k(int *y) { y[0] = apply(twice, 3.5f) + called<twice>(5); }"""
+    nvrtc.check(code)
+    y = cp.zeros(1, "i4")
+    cp.RawKernel(code, "k")((1,), (1,), (y,))
+    assert y[0] == 16

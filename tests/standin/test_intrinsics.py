@@ -163,6 +163,41 @@ def test_tests_of_numbers():
     assert out.get().tolist() == expected
 
 
+def test_of_a_distance_five_bits_count():
+    source = """extern "C" __global__ void k(int *out, int by) {
+        int i = threadIdx.x;
+        out[i] = __shfl_down_sync(~0u, i, by);
+        out[32 + i] = __shfl_up_sync(~0u, i, by);
+        out[64 + i] = __shfl_xor_sync(~0u, i, by);
+        out[96 + i] = __uni_sync(~0u, i < by) + 2 * __uni_sync(~0u, i == by);
+    }"""
+    lanes = np.arange(32)
+    for by in (1, 33, -31, 32, -1):
+        out, small = cp.zeros((4, 32), "i4"), by & 31
+        cp.RawKernel(source, "k")((1,), (32,), (out, np.int32(by)))
+        down, up = lanes + small, lanes - small
+        down[down > 31], up[up < 0] = lanes[down > 31], lanes[up < 0]
+        uniform = (0 if 0 < by < 32 else 1) + (0 if 0 <= by < 32 else 2)
+        wanted = [down, up, lanes ^ small, np.full(32, uniform)]
+        np.testing.assert_array_equal(out.get(), wanted)
+
+
+def test_kinds_of_memory():
+    source = """__device__ int global;
+    __constant__ int constant;
+    extern "C" __global__ void k(int *out) {
+        __shared__ int fixed;
+        extern __shared__ int given[];
+        int local = 0;
+        const void *all[] = {out, &global, &fixed, given, &local, &constant};
+        for (int i = 0; i < 6; ++i)
+            out[i] = __isGlobal(all[i]) | __isShared(all[i]) << 1 | __isLocal(all[i]) << 2;
+    }"""
+    out = cp.zeros(6, "i4")
+    cp.RawKernel(source, "k")((1,), (1,), (out,), shared_mem=4)
+    assert out.get().tolist() == [1, 1, 2, 2, 4, 0]
+
+
 def test_registers_and_words_of_cuda():
     source = r"""
     extern "C" __global__ void k(unsigned *out, unsigned long long *times) {

@@ -113,6 +113,45 @@ def test_integers():
     assert not wrong
 
 
+def test_whole_powers_are_products():
+    """As NVRTC has them: on the way to what is small there is what is too large."""
+    x = np.array([1.1, -3.0, 2.0, 0.0, 1e-3])
+    for n in (0, 1, 2, 3, 7, 10, -1, -5):
+        exact, power = np.ones(5), x.copy()
+        for bit in bin(abs(n))[:1:-1]:
+            exact, power = (exact * power if bit == "1" else exact), power * power
+        with np.errstate(divide="ignore"):
+            wanted = exact if n >= 0 else 1 / exact
+        np.testing.assert_array_equal(evaluate(f"pow(x, {n})", x), wanted)
+    for text, value in {
+        "pow(2.0f, -149)": 0, "pow(-1.0f, 16777217)": -1, "pow(-1.0f, -2147483647)": -1,
+        "pow(-1.0f, (-2147483647 - 1))": 1, "pow(2.0, -1074)": 0, "powf(2.0f, -149.0f)": 2.0**-149,
+    }.items():  # fmt: skip
+        assert evaluate(text, np.ones(1))[0] == value, text
+
+
+def test_small_angles_and_orders():
+    x = np.array([1e-10, -1e-10, -1e-200])
+    np.testing.assert_allclose(evaluate("sinpi(x)", x), np.pi * x, rtol=1e-15)
+    assert np.isnan(evaluate("jn(-1, x)", x)).all() and np.isnan(evaluate("ynf(-2, x)", x)).all()
+    assert evaluate("([&] { int q; remquo(x, 1.0, &q); return q; })()", [7.9])[0] == 0
+
+
+ANGLES = [
+    1e-10, 1e-10j, -1e-300, 800, -800, 800j, 1000 + 0j, 20 + 3j, 1e300j, 0.5 + 30j, 30 - 0.5j,
+    3 - 4j,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", "exp sin cos tan sinh cosh tanh".split())
+def test_complex_numbers_large_and_small(name):
+    z = np.array(ANGLES, complex)
+    got = cp.ElementwiseKernel("complex128 z", "complex128 y", f"y = {name}(z)", "k")(cp.array(z))
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(z)
+    np.testing.assert_allclose(got.get(), wanted, rtol=1e-12)
+
+
 def test_remainder_with_quotient():
     x = RNG.uniform(-20, 20, 30)
     text = "([&] { int q; double r = remquo(x, 3.0, &q); return r + 100 * (q & 7); })()"

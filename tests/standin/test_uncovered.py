@@ -64,6 +64,7 @@ REFUSED = {
     "libcu++": "cuda::barrier<cuda::thread_scope_block> b;",
     "CUB and Thrust": "cub::BlockReduce<float, 32> r;",
     "cuRAND": "curandState s;",
+    "long double": "x[0] = 1.5L * x[1];",
 }
 
 

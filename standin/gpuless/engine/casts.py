@@ -24,6 +24,7 @@ _CAST_BEFORE = re.compile(_ANY_CAST.pattern + "$")
 _NAME_CAST = re.compile(rf"\(\s*{_NAME}\s*\)(?=\s*[\w\"])")
 _PRIMARY = re.compile(rf'"[^"\n]*"|\.?\d(?:[eEpP][+-]|[\w.])*|{_NAME}(?:\s*<[\w\s,:*]*>(?=\s*\())?')
 _MEMBER = re.compile(r"\s*(?:\.|->)\s*\w+|\s*\+\+|\s*--")
+_TYPE = re.compile(rf"\s*(?:{_INTEGER}|bool|float|double|void)[\s*]*")
 _SPACE = re.compile(r"\s*")
 
 
@@ -88,7 +89,11 @@ def translate(code: str, bare: str) -> str:
         before = bare[max(0, match.start() - 200) : match.start()].rstrip()
         if before.endswith(tuple("=(,+-*/%<>&|^!~?:[")) or re.search(r"\breturn$", before):
             end = closing(bare, match.end())
-            if bare[match.end() + 1 : end].strip():
+            inside = bare[match.end() + 1 : end]
+            # No cast: a pointer to functions, int(*f)(int), and the type of one, int(float).
+            if inside.lstrip()[:1] == "*" and bare[end + 1 :].lstrip()[:1] == "(":
+                continue
+            if inside.strip() and not _TYPE.fullmatch(inside):
                 insert(match[1], match.end() + 1, end)
     pieces, last = [], 0
     for position, text in sorted(inserts, key=lambda item: item[0]):

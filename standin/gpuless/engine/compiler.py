@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,11 +56,12 @@ FAMILY_FLAGS = {
     "gcc": [
         "-fno-diagnostics-show-caret",
         "-Werror=vla",
+        "-Wformat",
         "-fno-lifetime-dse",
         *NOT_MERGED,
         *LIKE_NVRTC,
     ],
-    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Werror=vla", *LIKE_NVRTC],
+    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Wformat", "-Werror=vla", *LIKE_NVRTC],
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
@@ -105,6 +106,13 @@ INITIALISES = b"_GLOBAL__sub_I_"
 # And what remembers whether a variable of the reader's functions has been given its first value.
 GUARDS = re.compile(rb"\0_ZGVZN12standin_user\w*E(\d+)(\w+)\0")
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
+# What g++ takes with a warning and CUDA does not: `pow(x, 2.0)` of a float x.
+_AMBIGUOUS = re.compile(r"\bwarning: ISO C\+\+ says that these are ambiguous\b.*")
+# What `printf` would misread, on a GPU too; and a type in that.
+_FORMAT = re.compile(r"\bwarning: format (?:'[^']*' expects|specifies) |more '%' conversions than")
+_TYPE = re.compile(r"type '([^']*)'(?: [{(]aka '([^']*)')?")
+# Behind the text of a kernel: the number that language.h promises.
+TAIL = "\nconst int warpSize = 32;\n"
 # After the text of a kernel, which calls nothing else of the system: with all that g++ would look
 # through, linking takes twice as long.
 LIBRARIES = {"gcc": ["-nodefaultlibs", "-lm", "-lgcc"] if sys.platform == "linux" else []}
@@ -205,6 +213,27 @@ def preprocessed(arguments: list[str], source: str) -> tuple[str, str]:
     return "", done.stderr or f"the compiler ended with status {done.returncode}"
 
 
+def _errors(messages: str) -> Iterator[str]:
+    """Those of the compiler's warnings that are errors here."""
+    for line in messages.splitlines():
+        if _AMBIGUOUS.search(line):
+            what = "error: more than one overloaded function matches the arguments of this call"
+            yield _AMBIGUOUS.sub(what, line)
+        elif _FORMAT.search(line):
+            kinds = [_kind(aka or name) for name, aka in _TYPE.findall(line)]
+            if len(kinds) != 2 or kinds[0] != kinds[1]:
+                yield line.replace("warning: ", "error: printf: ", 1)
+
+
+def _kind(of: str) -> str:
+    """What ``printf`` must know of an argument's type: how large it is, and whether a fraction."""
+    if "*" in of:
+        return "pointer"
+    if "double" in of:
+        return "fraction"
+    return "8 bytes" if re.search("long|(?:intmax|size|ptrdiff)_t", of) else "4 bytes"
+
+
 def _make(
     target: Path, arguments: list[str], source: str | None = None, libraries: Sequence[str] = ()
 ) -> str | None:
@@ -217,6 +246,8 @@ def _make(
         done = _run(folder, [*arguments, "-o", str(made)], source, libraries)
         if done.returncode != 0:
             return done.stderr or f"the compiler ended with status {done.returncode}"
+        if wrong := "\n".join(_errors(done.stderr)):
+            return wrong
         os.replace(made, target)
     return None
 
@@ -342,7 +373,7 @@ def build(
     """
     with _lock:
         runtime()  # first: the library needs it
-        text = f'#line 1 "{name}.cu"\n{source}'
+        text = f'#line 1 "{name}.cu"\n{source}{TAIL}'
         flags = [*_kernel_flags(pointers), *LINK, *options]
         path = cache_folder() / f"{_key(*flags, text)}.so"
         made_of = path, flags, options[0], pch, pointers, text

@@ -24,6 +24,10 @@ REFUSED = (
         "CUB and Thrust beyond `thrust::complex`",
     ),
     (r"\bcurand\w+", "the device side of cuRAND"),
+    (
+        r"\blong\s+double\b|(?<![\w.])(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+[lL]\b|(?<![\w.])(?:\d+\.\d*|\.\d+)[lL]\b",
+        "`long double`, which a GPU takes as `double`",
+    ),
 )
 
 

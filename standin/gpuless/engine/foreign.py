@@ -43,6 +43,7 @@ _ALWAYS = (
         "__host__ or __device__ annotation on lambda is not allowed in JIT mode",
     ),
     (r"\bgoto\s*\*", "expected an identifier"),
+    (r"(?:[=(,{?:]|\breturn\b)\s*&&\s*\w", _EXPRESSION),  # a label's address
     (
         r"(?:[=(,{;?:]|\breturn\b)\s*&\s*\(*\s*(threadIdx|blockIdx|blockDim|gridDim|warpSize)\b",
         'cannot take address of builtin variable "{}"',
@@ -71,10 +72,26 @@ _LATER = (
         r"(?:^|[;}])\s*(?:__device__\s+|__constant__\s+|constexpr\s+|const\s+)*\binline\b[^();{}]*(?:=|;)",
         "inline specifier allowed on function declarations only",
     ),
+    (
+        20,
+        r"\]\s*<[^;{}()<>]*\b(?:class|typename)\b[^;{}()<>]*>\s*\(",
+        "explicit lambda template parameters are a C++20 feature",
+    ),
+    (
+        20,
+        r"\bfor\s*\((?:[^;()]|\([^()]*\))*;(?:[^;():]|::|\([^()]*\))*:(?!:)(?:[^;()]|\([^()]*\))*\)",
+        'C++20-style initializer statement in a range-based "for" statement is nonstandard in this '
+        "mode",
+    ),
     (20, r"[{,]\s*\.\s*[A-Za-z_]\w*\s*(?:=(?!=)|\{)", _EXPRESSION),
 )
+# A class of the reader's with the name of one of CUDA's vectors.
+_VECTOR = re.compile(
+    r"(?:\b(?:struct|class|union)\s+(?=\w+\s*\{)|\busing\s+(?=\w+\s*=)|(?:\btypedef\b[^;(){}]*?|\}\s*)(?=\w+\s*;))"
+    r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|dim3)\b"
+)
 # How many arguments a function takes at most: here these take the line of their call as well.
-_ARGUMENTS = {
+ARGUMENTS = {
     "__syncthreads": 0, "__syncthreads_count": 1, "__syncthreads_or": 1, "__syncthreads_and": 1,
     "__syncwarp": 1, "__ballot_sync": 2, "__all_sync": 2, "__any_sync": 2, "__activemask": 0,
     "__shfl_sync": 4, "__shfl_up_sync": 4, "__shfl_down_sync": 4, "__shfl_xor_sync": 4,
@@ -122,9 +139,12 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
     for match in re.finditer(r"\b_(?:_\w+__|GNU_SOURCE|LP64)\b", bare):
         if match[0] in _macros() or match[0] in ("__COUNTER__", "__TIMESTAMP__"):
             yield match.start(), _UNDEFINED.format(match[0])
+    for match in _VECTOR.finditer(bare):
+        if bare.count("{", 0, match.start(1)) == bare.count("}", 0, match.start(1)):
+            yield match.start(1), f'class "{match[1]}" has already been defined'
     yield from _braces(bare)
     for match in re.finditer(r"\b(__\w+)\s*(?=\()", bare):
-        most = _ARGUMENTS.get(match[1])
+        most = ARGUMENTS.get(match[1])
         if most is not None:
             if _count(bare[match.end() + 1 : closing(bare, match.end())]) > most:
                 yield match.start(), "too many arguments in function call"

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from gpuless.engine import compiler, memory, reports, translate
-from gpuless.engine.errors import KernelError
+from gpuless.engine.errors import CompileError, KernelError
 from gpuless.engine.options import parse
 from gpuless.engine.reports import Pointer, View
 
@@ -41,6 +41,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
+
+
+CONSTANT_LIMIT = 65536  # bytes of a module's __constant__ variables
 
 
 class Parameter(ctypes.Structure):
@@ -358,6 +361,12 @@ class Module:
         own = hashlib.sha256(repr(self._made_of).encode()).hexdigest()[:16]
         text = f"{self.translation.text}\n// {own}\n"
         self.library = compiler.build(text, options=parsed.arguments, name=self.name)
+        size = sum(self.variable(name)[1] for name in self.translation.constants)
+        if size > CONSTANT_LIMIT:
+            raise CompileError(
+                "ptxas error   : File uses too much global constant data "
+                f"({size:#x} bytes, {CONSTANT_LIMIT:#x} max)"
+            )
 
     @contextlib.contextmanager
     def spinning(self) -> Iterator[Module]:

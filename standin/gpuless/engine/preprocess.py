@@ -73,8 +73,10 @@ class Preprocessed:
     """Text without comments and macros. Its lines that begin with ``#`` say where a line is from.
 
     ``bare`` is the text with strings and those lines blanked, ``headers`` are the shim's that it
-    asks for.
+    asks for, ``overloads`` is what must stand before it (overloads.py).
     """
+
+    overloads = ""
 
     def __init__(self, text: str, headers: Sequence[str] = ()):
         self.headers = list(dict.fromkeys([*_ANSWER.findall(text), *headers]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gpuless.engine import casts, coverage, foreign, ptx, spaces
+from gpuless.engine import casts, coverage, foreign, overloads, ptx, spaces
 from gpuless.engine.declarations import Declaration, declarations
 from gpuless.engine.options import NONE, Options
 from gpuless.engine.preprocess import Preprocessed, preprocess
@@ -168,7 +168,9 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     found = declarations(done.text, done.bare)
     if not options.host_allowed:
         spaces.check(done, found, name)
-    return spaces.marked(done, found), found
+    done = spaces.marked(done, found)
+    done.overloads = overloads.of_cuda(found, done)
+    return done, found
 
 
 def translate(
@@ -209,7 +211,7 @@ def translate(
     hoisted = [*source.headers, *(["slots.h"] * bool(shared))]
     lines = [f'#include "{header}"' for header in hoisted]
     # A namespace of their own keeps the reader's names (index, div, y0) apart from the C library's.
-    lines += ["namespace standin_user { namespace {", macros if spins else ""]
+    lines += ["namespace standin_user { namespace {", source.overloads, macros if spins else ""]
     lines += [_number_barriers(code), '#line 1 "entries"']
     lines += ["}", "#undef while\n#undef for\n#undef goto" if spins else ""]
     for number, entry in enumerate(entries):

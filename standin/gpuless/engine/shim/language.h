@@ -42,7 +42,8 @@ class initializer_list {
 #define blockIdx (const_cast<const uint3 &>(standin_here.block))
 #define blockDim (const_cast<const dim3 &>(standin_here.block_size))
 #define gridDim (const_cast<const dim3 &>(standin_here.grid_size))
-constexpr int warpSize = 32;
+// Its value comes behind the reader's source (translate.py): no number that a compiler knows, as in CUDA.
+extern __attribute__((visibility("hidden"))) const int warpSize;
 
 // float2, make_float2 and so on, aligned as CUDA aligns them.
 #define STANDIN_VECTORS(name, type, align2, align4)                                         \
@@ -179,4 +180,7 @@ STANDIN_STORES(cs)
 STANDIN_STORES(wb)
 STANDIN_STORES(wt)
 
-inline unsigned int __isGlobal(const void *) { return 1; }
+// What kind of memory an address is of.
+inline unsigned int __isGlobal(const void *p) { return standin_space(p) == 'g'; }
+inline unsigned int __isShared(const void *p) { return standin_space(p) == 's'; }
+inline unsigned int __isLocal(const void *p) { return standin_space(p) == 'l'; }

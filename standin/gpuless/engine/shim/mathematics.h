@@ -33,10 +33,8 @@ double modf(double, double *);
 float modff(float, float *);
 double j0(double);
 double j1(double);
-double jn(int, double);
 double y0(double);
 double y1(double);
-double yn(int, double);
 }
 inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
 inline float modf(float x, float *whole) { return modff(x, whole); }
@@ -44,8 +42,22 @@ inline float j0f(float x) { return (float)j0((double)x); }
 inline float j1f(float x) { return (float)j1((double)x); }
 inline float y0f(float x) { return (float)y0((double)x); }
 inline float y1f(float x) { return (float)y1((double)x); }
-inline double pow(double x, int n) { return pow(x, (double)n); }
-inline float pow(float x, int n) { return powf(x, (float)n); }
+inline float j0(float x) { return j0f(x); }
+inline float j1(float x) { return j1f(x); }
+inline float y0(float x) { return y0f(x); }
+inline float y1(float x) { return y1f(x); }
+inline double copysign(double x, float y) { return copysign(x, (double)y); }
+inline double copysign(float x, double y) { return copysign((double)x, y); }
+// By squares, as NVIDIA's functions do it: so 2.0f to the power of -149 is 0, as 2.0f to that of 149 is infinite.
+template <class T>
+inline T standin_power(T x, int n) {
+    T power = 1;
+    for (unsigned int rest = n < 0 ? 0u - (unsigned int)n : (unsigned int)n; rest; rest >>= 1, x *= x)
+        if (rest & 1) power *= x;
+    return n < 0 ? 1 / power : power;
+}
+inline double pow(double x, int n) { return standin_power(x, n); }
+inline float pow(float x, int n) { return standin_power(x, n); }
 
 // A NaN gives the other number; 0 is larger than -0.
 #define STANDIN_EXTREME(type, name, suffix, sign, relation)       \
@@ -72,7 +84,7 @@ STANDIN_NEAREST(long long, llrint, rint)
 STANDIN_NEAREST(long long, llround, round)
 // sin and cos of pi x, exact at multiples of a half.
 inline double standin_half_turns(double x, int &quarter) {
-    x = x - 2 * floor(x / 2);
+    x = x - 2 * rint(x / 2);
     quarter = standin_to_integer<int>(rint(2 * x));
     return 3.14159265358979323846 * (x - 0.5 * quarter);
 }
@@ -103,14 +115,15 @@ inline void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 inline void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
 inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
 inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
+inline void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 inline double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 inline float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
 inline double rhypot(double x, double y) { return 1 / hypot(x, y); }
 inline float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
 
 #define STANDIN_TEST(name, builtin)                     \
-    inline bool name(double x) { return builtin(x); }   \
-    inline bool name(float x) { return builtin(x); }
+    inline int name(double x) { return builtin(x) != 0; }   \
+    inline int name(float x) { return builtin(x) != 0; }
 STANDIN_TEST(isnan, __builtin_isnan)
 STANDIN_TEST(isinf, __builtin_isinf)
 STANDIN_TEST(isfinite, __builtin_isfinite)
@@ -169,7 +182,6 @@ inline float __fdividef(float x, float y) {
 }
 inline float fdividef(float x, float y) { return x / y; }
 inline double fdivide(double x, double y) { return x / y; }
-inline float fdivide(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 
@@ -287,10 +299,8 @@ inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int sel
     unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned int result = 0;
     for (int i = 0; i < 4; ++i) {
-        unsigned int chosen = selector >> 4 * i & 15;
-        unsigned int byte = (unsigned int)(bytes >> 8 * (chosen & 7)) & 255;
-        if (chosen & 8) byte = byte & 128 ? 255 : 0;  // the sign of the byte, spread over it
-        result |= byte << 8 * i;
+        unsigned int chosen = selector >> 4 * i & 7;  // NVIDIA's function clears PTX's fourth bit
+        result |= ((unsigned int)(bytes >> 8 * chosen) & 255) << 8 * i;
     }
     return result;
 }

@@ -176,6 +176,12 @@ int standin_printf(const char *format, ...) {
     return conversions(format);
 }
 
+char standin_space(const void *p) {
+    if (shared_arena.holds(p)) return 's';
+    if (stacks.holds(p)) return 'l';
+    return is_constant(p) ? 'c' : 'g';
+}
+
 long long standin_clock() { return (long long)(seconds() * 1e9); }
 
 // ---- roundings (rounding.h) ----------------------------------------------------------------------

@@ -151,6 +151,7 @@ void standin_spin();
     __attribute__((format(printf, 2, 3)));
 int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 long long standin_clock();
+char standin_space(const void *p);  // g(lobal), s(hared), l(ocal), c(onstant)
 float standin_rounded_floats(StandinOperation, StandinRounding, float x, float y, float z);
 double standin_rounded_doubles(StandinOperation, StandinRounding, double x, double y, double z);
 float standin_rounded_double(StandinRounding, double x);  // to a float

@@ -39,11 +39,34 @@ STANDIN_OWN1(normcdfinv, -1.41421356237309504880 * standin_erfcinv(2 * x))
 STANDIN_OWN1(cyl_bessel_i0, standin_bessel(x, 0))
 STANDIN_OWN1(cyl_bessel_i1, standin_bessel(x, 1))
 
+// CUDA has no Bessel functions of a negative order.
+namespace standin_c {
+extern "C" double jn(int, double);
+extern "C" double yn(int, double);
+}  // namespace standin_c
+inline double jn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::jn(n, x); }
+inline double yn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::yn(n, x); }
 inline float jnf(int n, float x) { return (float)jn(n, (double)x); }
 inline float ynf(int n, float x) { return (float)yn(n, (double)x); }
-extern "C" double remquo(double, double, int *);
-extern "C" float remquof(float, float, int *);
+inline float jn(int n, float x) { return jnf(n, x); }
+inline float yn(int n, float x) { return ynf(n, x); }
+// Of the quotient three bits and the sign; the C library may give a fourth.
+inline int standin_three_bits(int whole) { return whole < 0 ? -(-whole & 7) : whole & 7; }
+inline double remquo(double x, double y, int *quotient) {
+    int whole = 0;
+    double rest = __builtin_remquo(x, y, &whole);
+    return *quotient = standin_three_bits(whole), rest;
+}
+inline float remquof(float x, float y, int *quotient) {
+    int whole = 0;
+    float rest = __builtin_remquof(x, y, &whole);
+    return *quotient = standin_three_bits(whole), rest;
+}
 inline float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
+inline int standin_exponent(long n) { return n > 9999 ? 9999 : n < -9999 ? -9999 : (int)n; }
+inline double scalbln(double x, long n) { return scalbn(x, standin_exponent(n)); }
+inline float scalblnf(float x, long n) { return scalbnf(x, standin_exponent(n)); }
+inline float scalbln(float x, long n) { return scalblnf(x, n); }
 inline double nan(const char *) { return standin_bits<double>(0x7ff8000000000000ll); }
 inline float nanf(const char *) { return standin_bits<float>(0x7fffffff); }
 
@@ -100,6 +123,32 @@ inline int __dp4a(int a, int b, int c) { return standin_dp4a<signed char>(a, b, 
 inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) {
     return standin_dp4a<unsigned char>(a, b, c);
 }
+inline int __dp4a(char4 a, char4 b, int c) { return __dp4a(standin_bits<int>(a), standin_bits<int>(b), c); }
+inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
+    return __dp4a(standin_bits<unsigned int>(a), standin_bits<unsigned int>(b), c);
+}
+// c and the products of two numbers of 16 bits with the lower two bytes of b, or the upper two.
+template <class Word, class Byte, class T>
+inline T standin_dp2a(T a, T b, T c) {
+    for (int i = 0; i < 2; ++i)
+        c += (T)((int)(Word)((unsigned int)a >> 16 * i) * (int)(Byte)((unsigned int)b >> 8 * i));
+    return c;
+}
+#define STANDIN_DP2A(name, shift)                                                                        \
+    inline int name(int a, int b, int c) {                                                               \
+        return standin_dp2a<short, signed char>(a, b >> shift, c);                                       \
+    }                                                                                                    \
+    inline unsigned int name(unsigned int a, unsigned int b, unsigned int c) {                           \
+        return standin_dp2a<unsigned short, unsigned char>(a, b >> shift, c);                            \
+    }                                                                                                    \
+    inline int name(short2 a, char4 b, int c) {                                                          \
+        return name(standin_bits<int>(a), standin_bits<int>(b), c);                                      \
+    }                                                                                                    \
+    inline unsigned int name(ushort2 a, uchar4 b, unsigned int c) {                                      \
+        return name(standin_bits<unsigned int>(a), standin_bits<unsigned int>(b), c);                    \
+    }
+STANDIN_DP2A(__dp2a_lo, 0)
+STANDIN_DP2A(__dp2a_hi, 16)
 // The place of the offset-th set bit of mask from bit `base` on: upwards, or downwards if negative.
 inline unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
     int step = offset < 0 ? -1 : 1, wanted = offset == 0 ? 1 : offset * step;

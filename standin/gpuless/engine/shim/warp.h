@@ -41,7 +41,8 @@ inline void standin_check_width(int width, int line) {
                      line, width);
 }
 
-// Only CUDA's own value types; a char, say, is widened to int as it is there.
+// Only CUDA's own value types; a char, say, is widened to int as it is there. Of the lane's number or
+// the distance, the hardware looks at five bits.
 #define STANDIN_SHUFFLES(type)                                                                       \
     inline type __shfl_sync(unsigned int mask, type value, int source, int width = 32,               \
                             int line = __builtin_LINE()) {                                           \
@@ -52,19 +53,19 @@ inline void standin_check_width(int width, int line) {
     inline type __shfl_up_sync(unsigned int mask, type value, unsigned int delta, int width = 32,    \
                                int line = __builtin_LINE()) {                                        \
         standin_check_width(width, line);                                                            \
-        int lane = standin_here.index % 32, from = lane - (int)delta;                                \
+        int lane = standin_here.index % 32, from = lane - (int)(delta & 31);                         \
         return standin_shuffle_from(mask, value, from < (lane & -width) ? lane : from, line);        \
     }                                                                                                \
     inline type __shfl_down_sync(unsigned int mask, type value, unsigned int delta, int width = 32,  \
                                  int line = __builtin_LINE()) {                                      \
         standin_check_width(width, line);                                                            \
-        int lane = standin_here.index % 32, from = lane + (int)delta;                                \
+        int lane = standin_here.index % 32, from = lane + (int)(delta & 31);                         \
         return standin_shuffle_from(mask, value, from > (lane | (width - 1)) ? lane : from, line);   \
     }                                                                                                \
     inline type __shfl_xor_sync(unsigned int mask, type value, int bits, int width = 32,             \
                                 int line = __builtin_LINE()) {                                       \
         standin_check_width(width, line);                                                            \
-        int lane = standin_here.index % 32, from = lane ^ bits;                                      \
+        int lane = standin_here.index % 32, from = lane ^ (bits & 31);                               \
         return standin_shuffle_from(mask, value, from > (lane | (width - 1)) ? lane : from, line);   \
     }
 STANDIN_SHUFFLES(int)
@@ -100,6 +101,10 @@ inline STANDIN_COMBINE standin_match(const StandinWarp &warp, unsigned int lanes
 }
 inline STANDIN_COMBINE standin_match_all(const StandinWarp &warp, unsigned int lanes, int lane) {
     return standin_match(warp, lanes, lane) == lanes ? lanes : 0;
+}
+// Whether a predicate is the same in all lanes.
+inline int __uni_sync(unsigned int mask, int predicate, int line = __builtin_LINE()) {
+    return standin_exchange(mask, predicate != 0, 0, standin_match_all, line) != 0;
 }
 template <class T>
 inline unsigned int __match_any_sync(unsigned int mask, T value, int line = __builtin_LINE()) {

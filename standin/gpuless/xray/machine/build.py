@@ -99,7 +99,7 @@ def build(source: str, *, options: tuple[str, ...] = (), name: str = "kernel") -
     with compiler._lock:
         listener()  # first: the library needs it
         parsed = parse(tuple(options))
-        text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source])
+        text = "\n".join([*parsed.definitions, f'#line 1 "{name}.cu"', source, compiler.TAIL])
         flags = [*compiler._flags(), compiler.UNINITIALISED, *FLAGS, *parsed.arguments]
         if compiler.find_compiler().major < 12:
             flags.remove(compiler.UNINITIALISED)

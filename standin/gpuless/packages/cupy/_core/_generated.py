@@ -33,6 +33,7 @@ _ON_CPU = """\
 #define __shared__
 #define __syncthreads()
 namespace standin_user {{ namespace {{
+{overloads}
 {kernel}
 }} }}
 extern "C" void standin_run(ptrdiff_t *words) {{
@@ -119,6 +120,7 @@ class GeneratedKernel:
         read = _launch.read(write(linkage="static"), self.name, self.options)
         source = _ON_CPU.format(
             headers="\n".join(f'#include "{header}"' for header in ["carray.h", *read.headers]),
+            overloads=read.overloads,
             kernel=read.text,
             locals=_launch.unpacking(rows),
             name=self.name,
