@@ -230,3 +230,12 @@ for (int k = 0; k < 3; k++) {{
 y[i] += s[63 - t]; __syncthreads();
 x[i] = y[i]; }}"""
     assert not look(text, head=PIPELINE, parameters="float *x, float *y").races
+
+
+def test_two_copies_to_one_place_are_no_writes_of_the_same_value():
+    """What they bring is not there yet, so that nobody knows whether it is the same."""
+    text = """__shared__ float s[96]; auto b = cg::this_thread_block();
+cg::memcpy_async(b, s, x, 256);
+cg::memcpy_async(b, s + 32, x + 64, 256);
+cg::wait(b); y[i] = s[t];"""
+    assert ("race", "s", 4, 5) in found(text, head=GROUPS)

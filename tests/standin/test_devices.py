@@ -343,3 +343,31 @@ def test_what_cupy_has_not_either(module):
         target = getattr(target, part)
     with pytest.raises(AttributeError, match="has no attribute 'devices'"):
         _ = target.devices
+
+
+def test_each_device_has_its_own_variables_and_attributes_of_a_kernel(four_devices):
+    """CuPy loads a module once for each device."""
+    module = cp.RawModule(
+        code="""
+__device__ int count; __constant__ int first[1] = {5};
+__device__ int calls() { static int n = 0; return n++; }
+extern "C" __global__ void k(int *y) {
+    extern __shared__ int s[]; s[0] = calls(); y[0] = count++; y[1] = first[0]; y[2] = s[0];
+}"""
+    )
+    kernel = module.get_function("k")
+    kernel.max_dynamic_shared_size_bytes = 65536
+    cp.ndarray(1, "i4", module.get_global("first")).fill(7)
+
+    def counted(shared):
+        y = cp.zeros(3, "i4")
+        kernel((1,), (1,), (y,), shared_mem=shared)
+        return y.get().tolist()
+
+    assert [counted(65536), counted(65536)] == [[0, 7, 0], [1, 7, 1]]
+    with cp.cuda.Device(1):
+        assert counted(16) == [0, 5, 0]
+        with pytest.raises(cp.cuda.driver.CUDADriverError, match="CUDA_ERROR_INVALID_VALUE"):
+            counted(65536)
+        assert cp.ndarray(1, "i4", module.get_global("count")).get() == 1
+    assert counted(16) == [2, 7, 2]

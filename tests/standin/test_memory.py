@@ -303,3 +303,11 @@ def test_a_pool_asks_the_allocator_that_it_is_given():
     second.memset(9, 600)
     x = cp.ndarray(25, "f4", first)
     assert bytes(x.get()) == b"\7" * 100
+
+
+def test_memory_of_somebody_else_ends_where_its_array_does():
+    a = cp.ones(10, "f4")
+    memory = cp.cuda.UnownedMemory(a.data.ptr, a.nbytes, a)
+    assert cp.ndarray(10, "f4", cp.cuda.MemoryPointer(memory, 0)).sum() == 10
+    with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array of 40 begins"):
+        cp.cuda.UnownedMemory(a.data.ptr, 10000, a)

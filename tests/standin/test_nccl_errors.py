@@ -248,3 +248,23 @@ def test_nccls_words_and_versions():
     assert nccl.NcclConfig(split_share=1).split_share == 1
     with pytest.raises(NotImplementedError, match="NCCL_BFLOAT16"):
         nccl.NcclCommunicator.initAll(1)[0].bcast(0, 0, nccl.NCCL_BFLOAT16, 0, 0)
+
+
+def test_buffers_that_overlap(comms):
+    """The same buffer is in place, and so is a rank's own part of the larger one."""
+    arrays = [on(comm, np.arange(12.0)) for comm in comms]
+    pointers = [array.data.ptr for array in arrays]
+    double = nccl.NCCL_DOUBLE
+    refused(
+        lambda: comms[1].allReduce(pointers[1], pointers[1] + 16, 4, double, 0, 0),
+        4,
+        "allReduce of 4 float64 (sum): sendbuf and recvbuf overlap",
+    )
+    refused(
+        lambda: comms[1].allGather(pointers[1], pointers[1], 4, double, 0),
+        4,
+        "They may be the same, or the smaller the rank's own part of the larger",
+    )
+    grouped(comms, lambda r, c: c.allGather(pointers[r] + 32 * r, pointers[r], 4, double, 0))
+    grouped(comms, lambda r, c: c.allReduce(pointers[r], pointers[r] + 32, 4, double, 0, 0))
+    assert arrays[2].get().tolist() == [0, 1, 2, 3, 0, 3, 6, 9, 8, 9, 10, 11]

@@ -634,3 +634,23 @@ def test_two_sources_share_no_variables():
             module.get_function("k")((1,), (1,), (y,))
             seen.append(int(y[0]))
         assert seen == [5, 6]
+
+
+def test_kernels_of_one_source_share_its_variables():
+    """Whatever they are called, as in CuPy; a cooperative kernel is of another module."""
+    source = """
+__device__ int count;
+extern "C" __global__ void one(int *y) { y[0] = count++; }
+extern "C" __global__ void other(int *y) { y[0] = count++; }"""
+    y = cp.zeros(1, "i4")
+    kernels = [
+        cp.RawKernel(source, "one"),
+        cp.RawKernel(source, "other"),
+        cp.RawModule(code=source).get_function("one"),
+        cp.RawKernel(source, "one", enable_cooperative_groups=True),
+    ]
+    seen = []
+    for kernel in kernels:
+        kernel((1,), (1,), (y,))
+        seen.append(int(y[0]))
+    assert seen == [0, 1, 2, 0]

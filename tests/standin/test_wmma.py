@@ -91,3 +91,28 @@ def test_a_warp_that_is_not_whole():
     arrays = cp.zeros(32), cp.zeros(32), cp.zeros(64), cp.zeros(64)
     with pytest.raises(RuntimeError, match="wmma needs all 32 lanes"):
         kernel((1,), (20,), (*arrays, np.int32(4), np.int32(8), np.int32(8)))
+
+
+@pytest.mark.parametrize("meet", ["", "__syncwarp();"])
+def test_what_was_stored_belongs_to_other_lanes(meet):
+    """A GPU lays a fragment's elements out in its own way: who reads what was stored must wait."""
+    source = """#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void k(float *y) {
+    __shared__ float s[256];
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 3.f);
+    wmma::store_matrix_sync(s, c, 16, wmma::mem_row_major);
+    MEET
+    for (int k = threadIdx.x; k < 256; k += 32) y[k] = s[k];
+}"""
+    y = cp.zeros(256, "f4")
+    kernel = cp.RawKernel(source.replace("MEET", meet), "k")
+    if meet:
+        kernel((1,), (32,), (y,))
+        assert (y == 3).all()
+    else:
+        with pytest.raises(
+            RuntimeError, match=r"line 9: reads byte \d+ of 's', shared memory that"
+        ):
+            kernel((1,), (32,), (y,))

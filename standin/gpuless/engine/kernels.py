@@ -325,6 +325,7 @@ class Module:
         options: of NVRTC, such as ``("-DTILE=16",)``.
         name: what messages call the source, without ``.cu``.
         expressions: template kernels to compile, such as ``("scale<float>",)``.
+        copy: modules of one source share its variables if this is the same, too.
 
     Raises:
         CompileError: the source is rejected.
@@ -341,8 +342,9 @@ class Module:
         *,
         name: str = "module",
         expressions: Sequence[str] = (),
+        copy: int = 0,
     ):
-        self.name = name
+        self.name, self._copy = name, copy
         self._made_of = source, tuple(options), tuple(expressions)
         self._make()
 
@@ -359,6 +361,8 @@ class Module:
         # A library of its own for each source, though comments be all that differs: it holds the
         # variables, which two sources do not share.
         own = hashlib.sha256(repr(self._made_of).encode()).hexdigest()[:16]
+        if self._copy and (self.translation.globals or re.search(r"\bstatic\b", source)):
+            own += f" {self._copy}"
         text = f"{self.translation.text}\n// {own}\n"
         self.library = compiler.build(text, options=parsed.arguments, name=self.name)
         size = sum(self.variable(name)[1] for name in self.translation.constants)

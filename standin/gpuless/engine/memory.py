@@ -131,6 +131,11 @@ def release() -> None:
             _returned.keep(held, address)
 
 
+def live() -> list[tuple[int, int]]:
+    """(address, size) of every allocation."""
+    return list(_live.items())
+
+
 def holding(address: int) -> tuple[int, int] | None:
     """(address, size) of the allocation that an address lies in, or at the end of."""
     known = sorted(_live.items())

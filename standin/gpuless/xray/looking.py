@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from gpuless.engine import translate
+from gpuless.engine import memory, translate
 from gpuless.engine.errors import CompileError
 from gpuless.engine.options import parse
 from gpuless.engine.plan import Plan
@@ -17,6 +17,9 @@ from gpuless.xray.machine import build, launch
 from gpuless.xray.machine.spaces import Given, spaces
 from gpuless.xray.report import report
 from gpuless.xray.result import XRay
+
+ASIDE = "an array behind an address"  # how it is called
+MOST_ASIDE = 50_000
 
 
 def arguments(job: Job) -> list:
@@ -94,16 +97,26 @@ def look(
     everything = spaces(list(arrays))
     for name in compiled.translation.globals:
         address, size = compiled.variable(name)
-        memory = "constant" if name in compiled.translation.constants else "global"
-        space = launch.Space(name, address, size, _item_bytes(size), memory=memory)
-        space.read_only = memory == "constant"
+        kind = "constant" if name in compiled.translation.constants else "global"
+        space = launch.Space(name, address, size, _item_bytes(size), memory=kind)
+        space.read_only = kind == "constant"
         everything.append(space)
+    everything += _aside({space.base for space in everything})
     with variables(job.variables, compiled.variable):
         seen = compiled.launch(
             entry, plan, everything, check, blocks=job.blocks, accesses=job.accesses
         )
     translated = build.lines_of(compiled.translation.text)
     return report(seen, entry, plan.grid, plan.block, lines, translated)
+
+
+def _aside(known: set[int]) -> list[launch.Space]:
+    """All other arrays: a kernel comes to them by an address that it finds or is told."""
+    return [
+        launch.Space(ASIDE, address, size, _item_bytes(size), aside=True)
+        for address, size in memory.live()[:MOST_ASIDE]
+        if size and address not in known
+    ]
 
 
 def _item_bytes(size: int) -> int:

@@ -156,7 +156,11 @@ def _variable(spec: dict[str, Any], name: str, cupy):
     """A pointer to a variable of the kernel's module, which CuPy keeps by its source."""
     if gpuless.is_active():
         held = cupy._core.raw._module(
-            spec["code"], spec["options"], spec["module"], spec["expressions"]
+            spec["code"],
+            spec["options"],
+            spec["module"],
+            spec["expressions"],
+            spec["enable_cooperative_groups"],
         )
         address, size = held.find_global(name)
         memory = cupy.cuda.memory

@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from gpuless.xray.machine.launch import Seen, Space
+from gpuless.engine.errors import KernelError
+from gpuless.xray.machine.launch import ANOTHERS_LOCAL, WROTE_UNKNOWN, Seen, Space
 from gpuless.xray.machine.source import access_text, as_written
 from gpuless.xray.result import BANKS, SECTOR, Access, Branch, Race, Toucher, XRay
 
@@ -28,11 +29,27 @@ def report(
     Args:
         lines: the reader's text by (file, line), counted from 1.
         translated: the same of what was compiled, where columns count.
+
+    Raises:
+        KernelError: a thread touched what another thread has in its local memory.
     """
     reporter = _Reporter(seen, grid, block, lines, translated)
     count = math.prod(grid)
     looked = count if seen.sample is None else len(seen.sample)
+    if where := reporter.unseen(ANOTHERS_LOCAL):
+        raise KernelError(
+            f"kernel '{kernel}', {where}: by an address that another thread has given away this "
+            "touches a local variable of that thread. On a GPU the same address leads each thread "
+            "to local memory of its own. Let what threads share lie in shared or global memory"
+        )
     notes = []
+    if where := reporter.unseen(WROTE_UNKNOWN):
+        notes.append(
+            f"Not looked at: memory of no name in {where}, such as a static variable of a function."
+        )
+    written = {s.space for s in seen.stats if _KINDS[s.kind] in ("store", "atomic")}
+    if any(seen.spaces[number].aside for number in written):
+        notes.append("What lies behind an address is no copy: what was written there stays.")
     if looked < count:
         notes.append(
             f"Looked at {looked} of {count:,} blocks, spread over the grid; counts are of these. A "
@@ -84,6 +101,15 @@ class _Reporter:
 
     def _position(self, number: int, size: tuple[int, int, int]) -> tuple[int, int, int]:
         return number % size[0], number // size[0] % size[1], number // size[0] // size[1]
+
+    def unseen(self, what: int) -> str:
+        """The lines that touched such memory (Seen.unseen), in words; "" if none did."""
+        found = {
+            place.line: self._code(place)
+            for place, bits in zip(self.seen.places, self.seen.unseen, strict=True)
+            if bits & what
+        }
+        return ", ".join(f"line {line} (`{code}`)" for line, code in sorted(found.items()))
 
     def accesses(self) -> tuple[Access, ...]:
         rows: dict[tuple, list] = {}

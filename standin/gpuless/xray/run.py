@@ -37,7 +37,11 @@ def _raw(job: Job) -> XRay:
     if "max_dynamic_shared" in spec:
         kernel.max_dynamic_shared_size_bytes = spec["max_dynamic_shared"]
     module = cupy._core.raw._module(
-        spec["code"], spec["options"], spec["module"], spec["expressions"]
+        spec["code"],
+        spec["options"],
+        spec["module"],
+        spec["expressions"],
+        spec["enable_cooperative_groups"],
     )
     args, function = looking.arguments(job), kernel.kernel
     plan = function.plan(

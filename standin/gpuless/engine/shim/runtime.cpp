@@ -182,6 +182,13 @@ char standin_space(const void *p) {
     return is_constant(p) ? 'c' : 'g';
 }
 
+StandinWhose standin_whose_stack(const void *p) {
+    if (!stacks.holds(p)) return STANDIN_NOBODYS;
+    Stack own = own_stack();
+    bool on_own = p >= own.begin && p < own.top;
+    return on_own || p < stacks.begin + PLAIN_STACK ? STANDIN_OWN : STANDIN_ANOTHERS;
+}
+
 long long standin_clock() { return (long long)(seconds() * 1e9); }
 
 // ---- roundings (rounding.h) ----------------------------------------------------------------------

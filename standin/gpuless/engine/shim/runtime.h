@@ -119,6 +119,9 @@ struct StandinOverrun {
     char library[512];
 };
 
+// Whose local memory holds an address.
+enum StandinWhose { STANDIN_NOBODYS, STANDIN_OWN, STANDIN_ANOTHERS };
+
 enum StandinRounding { STANDIN_DOWN, STANDIN_UP, STANDIN_TOWARDS_ZERO };
 enum StandinOperation {
     STANDIN_ADD,
@@ -164,5 +167,6 @@ void standin_copy_commit();
 void standin_copy_wait(int groups, int look = 1);  // at what the copies read: is it what it was?
 void *standin_malloc(size_t bytes);
 char *standin_heap(size_t *size);
+StandinWhose standin_whose_stack(const void *p);
 void standin_free(void *p);
 }

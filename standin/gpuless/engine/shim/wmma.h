@@ -1,5 +1,6 @@
 // mma.h: nvcuda::wmma. How a fragment's elements lie in the lanes is for a GPU to say; here element i
-// of lane l is number 32 i + l of the matrix by rows.
+// of lane l is number 32 i + 31 - l of the matrix by rows: a lane that takes its elements from where
+// they were stored finds those of another lane, as it does on a GPU, and must meet that first.
 #pragma once
 #include "tensor.h"
 
@@ -68,6 +69,9 @@ constexpr bool standin_has<32, 8, 16, __half, float> = true;
 template <>
 constexpr bool standin_has<8, 32, 16, __half, float> = true;
 
+inline int standin_number(int i, int lane) { return 32 * i + 31 - lane; }
+inline int standin_lane(int number) { return 31 - number % 32; }
+
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
     static const int rows = StandinShape<Use, M, N, K>::rows;
@@ -76,8 +80,8 @@ struct fragment {
     typedef typename StandinElement<T>::Stored element_type;
     element_type x[num_elements];
 
-    static int row(int i) { return (32 * i + (int)(standin_here.index % 32)) / columns; }
-    static int column(int i) { return (32 * i + (int)(standin_here.index % 32)) % columns; }
+    static int row(int i) { return standin_number(i, standin_here.index % 32) / columns; }
+    static int column(int i) { return standin_number(i, standin_here.index % 32) % columns; }
 };
 
 template <class F, class V>
@@ -125,12 +129,12 @@ STANDIN_COMBINE standin_product(const StandinWarp &warp, unsigned int lanes, int
         standin_fail(STANDIN_DIVERGED, "line %d: wmma needs all 32 lanes of the warp", warp.argument[lane]);
     Product &own = *(Product *)warp.value[lane];
     for (int i = 0; i < C::num_elements; ++i) {
-        int row = (32 * i + lane) / C::columns, column = (32 * i + lane) % C::columns;
+        int number = standin_number(i, lane), row = number / C::columns, column = number % C::columns;
         decltype(StandinElement<T>::factor({})) a[A::columns], b[A::columns];
         for (int k = 0; k < A::columns; ++k) {
             int in_a = row * A::columns + k, in_b = k * C::columns + column;
-            a[k] = StandinElement<T>::factor(((Product *)warp.value[in_a % 32])->a->x[in_a / 32]);
-            b[k] = StandinElement<T>::factor(((Product *)warp.value[in_b % 32])->b->x[in_b / 32]);
+            a[k] = StandinElement<T>::factor(((Product *)warp.value[standin_lane(in_a)])->a->x[in_a / 32]);
+            b[k] = StandinElement<T>::factor(((Product *)warp.value[standin_lane(in_b)])->b->x[in_b / 32]);
         }
         own.d.x[i] = standin_dot(a, b, A::columns, own.c->x[i]);
     }

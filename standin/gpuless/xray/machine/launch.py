@@ -17,6 +17,8 @@ from gpuless.xray.machine.source import array_shape
 MOST_ACCESSES = 40_000_000
 FEW_BLOCKS = 16  # so many are looked at in any case
 NO_TEXTURES = "the x-ray does not see what a kernel reads by textures, or writes by surfaces"
+#: Of a place that touched memory which no space holds (Unseen of cpp/state.h).
+WROTE_UNKNOWN, ANOTHERS_LOCAL = 1, 2
 MEMORIES = ("global", "shared", "constant", "malloc")  # Memory of cpp/state.h
 
 
@@ -56,7 +58,10 @@ class _GivenSpace(ctypes.Structure):
     _fields_ = [
         ("base", ctypes.c_uint64),
         ("size", ctypes.c_uint64),
-        *((name, ctypes.c_int32) for name in "granule read_only memory alignment widest".split()),
+        *(
+            (name, ctypes.c_int32)
+            for name in "granule read_only memory alignment widest aside".split()
+        ),
     ]
 
 
@@ -67,7 +72,8 @@ class Space:
     ``base`` is its address (0 for shared memory), ``size`` its bytes; ``memory`` is one of
     MEMORIES. ``read_only``: the kernel says that it does not write there. ``alignment`` in bytes is
     that of its elements, 16 where nothing is known, and ``widest`` what one access to such an
-    element can move at most. ``shape`` is known of some shared arrays.
+    element can move at most. ``shape`` is known of some shared arrays. ``aside``: it is no
+    argument, and no copy of anything either.
     """
 
     name: str
@@ -80,6 +86,7 @@ class Space:
     alignment: int = 16
     widest: int = 16
     shape: tuple[int, ...] = ()
+    aside: bool = False
 
     @property
     def shared(self) -> bool:
@@ -92,7 +99,7 @@ class Seen:
 
     ``splits`` and ``passages`` are by place; ``sample`` are the numbers of the blocks looked at,
     None for all. ``sectors_read`` (by space) are those that were read before they were
-    written, each once.
+    written, each once. ``unseen``, by place: WROTE_UNKNOWN or ANOTHERS_LOCAL.
     """
 
     stats: list[_Stat]
@@ -105,6 +112,7 @@ class Seen:
     sectors_read: list[int]
     sectors_written: list[int]
     places: list = field(default_factory=list)
+    unseen: bytes = b""
 
 
 class XRayedKernel:
@@ -182,6 +190,7 @@ class XRayedKernel:
                     MEMORIES.index(a.memory),
                     a.alignment,
                     a.widest,
+                    a.aside,
                 )
                 for a in arrays
             )
@@ -241,6 +250,7 @@ class XRayedKernel:
             return function()[: len(many)]
 
         places = self.library.places
+        library.xray_unseen.restype = ctypes.c_void_p
         library.xray_events.restype = ctypes.c_int64
         return Seen(
             stats=all_of(library.xray_stats, _Stat),
@@ -253,6 +263,7 @@ class XRayedKernel:
             sectors_read=numbers(library.xray_sectors_read, spaces),
             sectors_written=numbers(library.xray_sectors_written, spaces),
             places=places,
+            unseen=ctypes.string_at(library.xray_unseen(), len(places)) if places else b"",
         )
 
 
@@ -277,7 +288,11 @@ def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] 
 @contextlib.contextmanager
 def _restored(arrays: Sequence[Space]):
     """What the arrays hold is the same behind a ``with`` block as before it."""
-    kept = [(a, ctypes.string_at(a.base, a.size)) for a in arrays if a.memory != "constant"]
+    kept = [
+        (a, ctypes.string_at(a.base, a.size))
+        for a in arrays
+        if a.memory != "constant" and not a.aside
+    ]
     try:
         yield
     finally:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import pickle
 
-from cupy.cuda import _card, memory
+from cupy.cuda import _card, _state, memory
 from cupy.cuda.function import Function, Module, driver_error
 
+_modules: dict[tuple, Module] = {}
 
-@functools.cache
-def _module(source: str, options: tuple, name: str, expressions: tuple) -> Module:
-    """One module for each source, so that kernels from one source share its variables."""
-    return Module(source, options, name=name, expressions=expressions)
+
+def _module(
+    source: str, options: tuple, name: str, expressions: tuple, cooperative: bool = False
+) -> Module:
+    """One module for each source and device, so that kernels from one source share its variables
+    and devices do not. ``name`` is what messages call a source that is new."""
+    device = _state.getDevice()
+    made_of = source, options, expressions, cooperative
+    if (device, made_of) not in _modules:
+        copy = sum(known[:2] == made_of[:2] for _, known in _modules)  # of the variables
+        _modules[device, made_of] = Module(
+            source, options, name=name, expressions=expressions, copy=copy
+        )
+    return _modules[device, made_of]
 
 
 def _check_backend(backend: str, translate_cucomplex: bool, jitify: bool) -> None:
@@ -74,31 +84,38 @@ class RawKernel:
         self.enable_cooperative_groups = bool(enable_cooperative_groups)
         self.file_path = None
         self.name_expressions = None
-        self._function: Function | None = None
+        self._functions: dict[int, Function] = {}  # by device
         self._module_name = name
 
     def __call__(self, grid, block, args, **kwargs) -> None:
         """Run it: ``k((blocks,), (threads,), (x, y, n), shared_mem=0)``."""
-        function = self._function or self.kernel
+        function = self._functions.get(_state.getDevice()) or self.kernel
         function(
             grid, block, args, enable_cooperative_groups=self.enable_cooperative_groups, **kwargs
         )
 
     @property
     def kernel(self) -> Function:
-        if self._function is None:
-            expressions = self.name_expressions or ()
-            module = _module(self.code, self.options, self._module_name, expressions)
-            self._function = module.get_function(self.name)
-        return self._function
+        """Of the current device, which has variables and attributes of its own."""
+        device = _state.getDevice()
+        if device not in self._functions:
+            module = _module(
+                self.code,
+                self.options,
+                self._module_name,
+                self.name_expressions or (),
+                self.enable_cooperative_groups,
+            )
+            self._functions[device] = module.get_function(self.name)
+        return self._functions[device]
 
     def compile(self, log_stream=None) -> None:
         """Compile now. ``log_stream`` receives what the compiler says, which is nothing."""
-        self._function = None
+        self._functions = {}
         _ = self.kernel
 
     def __getstate__(self) -> dict:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_function", "__name__")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_functions", "__name__")}
         return {**state, "raw_ver": self._VERSION}
 
     def __setstate__(self, state: dict) -> None:
@@ -108,7 +125,7 @@ class RawKernel:
                 "The pickled RawKernel object is not supported by the current CuPy version. "
                 "It should not be used. Please recompile."
             )
-        self.__dict__.update(state, _function=None, __name__=state["name"])
+        self.__dict__.update(state, _functions={}, __name__=state["name"])
 
     # What CUDA knows of a kernel. 0 where only a GPU's compiler could say.
 
@@ -206,7 +223,10 @@ class RawModule:
 
     @property
     def module(self) -> Module:
-        return _module(self.code, self.options, "module", self.name_expressions or ())
+        expressions = self.name_expressions or ()
+        return _module(
+            self.code, self.options, "module", expressions, self.enable_cooperative_groups
+        )
 
     def compile(self, log_stream=None) -> None:
         """Compile now."""

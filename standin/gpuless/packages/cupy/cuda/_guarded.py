@@ -101,11 +101,20 @@ class PooledMemory(Memory):
 
 
 class UnownedMemory:
-    """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences."""
+    """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences.
+
+    ValueError if an array begins there and has fewer.
+    """
 
     managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
+        there = _ownership._live.get(ptr, (size, 0))[0]
+        if size > max(there, 1):
+            raise ValueError(
+                f"{size} bytes at {ptr:#x}, where an array of {there} begins: CuPy does not check "
+                "this, and on a GPU the rest is other memory"
+            )
         self.ptr, self.size, self._owner = ptr, size, owner
         self.device_id = runtime.getDevice() if device_id < 0 else device_id
         buffer = (ctypes.c_ubyte * size).from_address(ptr)

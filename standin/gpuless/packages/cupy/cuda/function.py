@@ -189,6 +189,7 @@ class Module:
     """A compiled source: its functions and its global variables.
 
     ``name`` is what messages call the source, ``expressions`` are template kernels to compile.
+    Modules of one source that differ in ``copy`` do not share its variables.
     """
 
     def __init__(
@@ -198,11 +199,12 @@ class Module:
         *,
         name: str = "module",
         expressions: tuple[str, ...] = (),
+        copy: int = 0,
     ):
         self.source, self.options = source, tuple(options)
         try:
             self.compiled = kernels.Module(
-                source, self.options, name=name, expressions=tuple(expressions)
+                source, self.options, name=name, expressions=tuple(expressions), copy=copy
             )
             self._refuse_newer()
         except CompileError as error:

@@ -348,7 +348,21 @@ class NcclCommunicator:
                 ("sendbuf", "recvbuf"), (source, target), sizes, strict=True
             )
         ]
+        self._check_overlap(call, *places)
         _submit(_Work(link, call, b"", *places))
+
+    def _check_overlap(self, call: Call, source, target) -> None:
+        """Both buffers may be one, or the smaller the rank's own part of the larger."""
+        if not source or not target:
+            return
+        (small, part), (large, whole) = sorted((source, target), key=lambda place: place[1])
+        own = large if part == whole else large + self._rank * part
+        if small != own and small < large + whole and large < small + part:
+            raise _refuse(
+                4,
+                f"{call}: sendbuf and recvbuf overlap, and a GPU reads the one while it writes the "
+                "other. They may be the same, or the smaller the rank's own part of the larger",
+            )
 
     def _check_stream(self, kind: str, ptr: int) -> None:
         used = stream.by_pointer(_integer(ptr, "stream"))

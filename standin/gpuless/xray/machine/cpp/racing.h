@@ -26,7 +26,9 @@ int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t
                          {other.kind, me.kind},
                          space,
                          type,
+                         // What an asynchronous copy brings is not there to be compared.
                          writes(other.kind) && writes(me.kind) && type == RACE &&
+                             other.kind != DELIVER && me.kind != DELIVER &&
                              !(other.kind == ATOMIC && me.kind == ATOMIC) && !other.looks && !me.looks,
                          {other.block, me.block},
                          {other.thread, me.thread},
@@ -43,16 +45,35 @@ inline bool in_turns(const Who &a, const Who &b) {
     return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
 }
 
-// One access at one cell, of which it touches `bytes`.
-void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsigned place, char *p,
-                unsigned size) {
+// Readers of a cell that have no place in it, one of a warp. Needed where threads may wait for some others
+// and not for all: where blocks run at once.
+std::unordered_map<uint64_t, std::vector<Who>> more_readers;
+const size_t MOST_READERS = 64;  // of one cell
+
+uint64_t cell_name(int space, size_t at) {
+    return (uint64_t)space << 48 | (spaces[space].shared ? (uint64_t)current_block << 24 : 0) | at;
+}
+
+// Add a reader, for all that it has behind it.
+void add_reader(std::vector<Who> &all, const Who &me) {
+    for (Who &r : all)
+        if ((r.block == me.block && r.thread / 32 == me.thread / 32) || behind(r, me.block, me.thread)) {
+            r = me;
+            return;
+        }
+    if (all.size() < MOST_READERS) all.push_back(me);
+}
+
+// One access at one cell. `padding`: which may be padding of a struct that was written.
+void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, char *p, unsigned size,
+                bool padding) {
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
-              (uint16_t)place, bytes, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
-    if (writer.valid && writer.bytes & bytes && !writer.arrived) {
+              (uint16_t)place, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
+    if (writer.valid && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
-    } else if (writer.valid && writer.bytes & bytes && !in_turns(writer, me) && !behind(writer, block, index)) {
+    } else if (writer.valid && !in_turns(writer, me) && !behind(writer, block, index)) {
         int race = note_race(RACE, writer, me, space, at);
         if (races[race].same_value && size <= sizeof pending.before) {
             pending.race = race, pending.at = p, pending.size = size;
@@ -60,20 +81,26 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
         }
     }
     const Who &before = cell.before;
-    if (!in_turns(before, me) && before.valid && before.bytes & bytes && !behind(before, block, index))
+    if (!in_turns(before, me) && before.valid && !behind(before, block, index))
         note_race(RACE, before, me, space, at);
-    if (spaces[space].shared && (reads_only(kind) || deed == STANDIN_LOOKS) && !writer.valid)
+    if (spaces[space].shared && (reads_only(kind) || deed == STANDIN_LOOKS) && !writer.valid && !padding)
         note_race(UNWRITTEN, me, me, space, at);
     if (writes(kind) && deed != STANDIN_LOOKS) {
-        for (const Who &r : cell.readers)
-            if (r.valid && r.bytes & bytes && !in_turns(r, me) && !behind(r, block, index)) {
-                note_race(RACE, r, me, space, at);
-                break;
-            }
+        auto raced = [&](const Who &r) {
+            bool bad = r.valid && !in_turns(r, me) && !behind(r, block, index);
+            if (bad) note_race(RACE, r, me, space, at);
+            return bad;
+        };
+        bool found = raced(cell.readers[0]) || raced(cell.readers[1]);
+        auto more = more_readers.empty() ? more_readers.end() : more_readers.find(cell_name(space, at));
+        if (more != more_readers.end()) {
+            for (size_t k = 0; k < more->second.size() && !found; ++k) found = raced(more->second[k]);
+            more_readers.erase(more);
+        }
         // An atomic function behind a plain store of its own thread, or one between fewer threads: others
         // are not ordered with that.
         bool keep = kind == ATOMIC && writer.valid && (writer.kind != ATOMIC || writer.reach > me.reach) &&
-                    writer.thread == index && writer.block == block && writer.stamp() == me.stamp() && (writer.bytes & bytes) == bytes;
+                    writer.thread == index && writer.block == block && writer.stamp() == me.stamp();
         if (kind != ATOMIC)
             cell.before.valid = 0;
         else if (writer.valid && writer.kind == ATOMIC && (writer.thread != index || writer.block != block) &&
@@ -88,6 +115,8 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
             a = me;
         else if (!b.valid || (b.block == a.block && b.thread / 32 == a.thread / 32))
             b = me;
+        else if (resident)
+            add_reader(more_readers[cell_name(space, at)], me);
     }
 }
 
@@ -95,27 +124,64 @@ void check_cell(Cell &cell, int space, size_t at, uint8_t bytes, Kind kind, unsi
 std::unordered_map<uint64_t, Cell> heap_cells;
 std::set<int64_t> heap_given;  // where each piece of it begins
 
-// Call f(cell, first byte, bytes) for the cells of a space from `offset` on.
-template <class F>
-void each_cell(int space, size_t offset, size_t size, F f) {
-    const Space &s = spaces[space];
-    Cell *cells = s.shared ? shared_cells[resident ? current_block : 0].data() + s.first_cell : s.cells;
-    if (!cells && s.memory != HEAP) return;
-    for (size_t at = offset, end = offset + size; at < end;) {
-        size_t number = at / s.granule, next = std::min((number + 1) * s.granule, end);
-        uint8_t bytes = s.granule > 8 ? 0xff : ((1u << (next - at)) - 1) << (at - number * s.granule);
-        f(s.memory == HEAP ? heap_cells[number] : cells[number], at, bytes);
-        at = next;
+Cell *cells_of(const Space &s, unsigned slot) {
+    return s.shared ? shared_cells[slot].data() + s.first_cell : s.cells;
+}
+// How many cells a space has: it may end in a part of one, and an access may reach a little further.
+size_t cell_count(const Space &s) { return s.size / s.granule + 4; }
+
+// From now on a cell of the space tells of fewer bytes: an access touches a part of one.
+void refine(Space &s, size_t granule) {
+    size_t parts = s.granule / granule, before = cell_count(s);
+    Space old = s;
+    s.granule = granule;
+    auto split = [&](const Cell *from, Cell *to) {
+        for (size_t i = 0; i < before; ++i)
+            if (from[i].writer.valid || from[i].readers[0].valid)
+                for (size_t k = i * parts; k < (i + 1) * parts && k < cell_count(s); ++k) to[k] = from[i];
+    };
+    if (s.memory == HEAP) {
+        std::unordered_map<uint64_t, Cell> finer;
+        for (auto &[number, cell] : heap_cells)
+            for (size_t k = 0; k < parts; ++k) finer[number * parts + k] = cell;
+        heap_cells.swap(finer);
+    } else if (s.shared) {
+        s.first_cell = shared_cell_count, shared_cell_count += cell_count(s);
+        for (size_t slot = 0; slot < shared_cells.size(); ++slot) {
+            shared_cells[slot].resize(shared_cell_count);
+            split(cells_of(old, slot), cells_of(s, slot));
+        }
+    } else if (s.cells) {
+        s.cells = (Cell *)calloc(cell_count(s), sizeof(Cell));
+        split(old.cells, s.cells);
+        free(old.cells);
     }
 }
 
-void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place) {
+// Call f(cell, its first byte) for the cells of a space from `offset` on.
+template <class F>
+void each_cell(int space, size_t offset, size_t size, F f) {
+    Space &s = spaces[space];
+    size_t edges = offset | size;
+    if (__builtin_expect(edges & (s.granule - 1), 0)) refine(s, edges & -edges);
+    Cell *cells = cells_of(s, resident ? current_block : 0);
+    if (!cells && s.memory != HEAP) return;
+    for (size_t at = offset; at < offset + size; at += s.granule)
+        f(s.memory == HEAP ? heap_cells[at / s.granule] : cells[at / s.granule], at);
+}
+
+// `several`: a struct, of which some bytes may be padding.
+void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place, bool several) {
     Space &s = spaces[space];
     // Written through a pointer whose const was cast away: its cells begin now.
     if (s.read_only && s.memory == GLOBAL && !s.cells && (kind == STORE || kind == VSTORE || kind == ATOMIC))
-        s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
-    each_cell(space, offset, size, [&](Cell &cell, size_t at, uint8_t bytes) {
-        check_cell(cell, space, at, bytes, kind, place, p, size);
+        s.cells = (Cell *)calloc(cell_count(s), sizeof(Cell));
+    each_cell(space, offset, size, [&](Cell &cell, size_t at) {
+        bool padding = false;
+        if (several && s.shared && s.granule < 4 && !cell.writer.valid)
+            for (Cell *c = &cell - at % 4 / s.granule, *end = c + 4 / s.granule; c < end; ++c)
+                padding |= c->writer.valid;
+        check_cell(cell, space, at, kind, place, p, size, padding);
     });
 }
 
@@ -124,7 +190,7 @@ std::unordered_multimap<uintptr_t, Who> fetched;
 
 void fetch(const Copy &copy) {
     Who me = {current_block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)current_index,
-              (uint16_t)copy.place, 0xff, 0, 1, 0, 0, FETCH};
+              (uint16_t)copy.place, 0, 1, 0, 0, FETCH};
     for (unsigned at = 0; at < copy.from_bytes; at += 4) fetched.emplace((copy.from + at) / 4, me);
 }
 
@@ -146,7 +212,7 @@ void arrive(const Copy &copy) {
         while (one != end && (one->second.block != current_block || one->second.thread != current_index)) ++one;
         if (one != end) fetched.erase(one);
     }
-    each_cell(copy.space, copy.offset, copy.bytes, [&](Cell &cell, size_t, uint8_t) {
+    each_cell(copy.space, copy.offset, copy.bytes, [&](Cell &cell, size_t) {
         Who &w = cell.writer;
         if (w.arrived || w.thread != current_index || w.place != (uint16_t)copy.place) return;
         w.arrived = 1, w.barriers = self->barriers, w.grid_barriers = self->grid_barriers;

@@ -73,7 +73,6 @@ struct Thread {
 struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
-    uint8_t bytes;  // bit i: of the element's byte i
     // arrived: of a copy; reach: a StandinReach; looks: an atomic function that only reads
     uint8_t arrived : 1, valid : 1, reach : 2, looks : 1;
     uint8_t kind;
@@ -94,10 +93,11 @@ struct Space {
     StandinSlot *slot = nullptr;  // of a shared variable; null for the dynamic one and for arrays
     Memory memory = GLOBAL;
     bool shared = false, read_only = false;
+    bool aside = false;  // no argument of the launch, and nobody has touched it yet: it has no cells
     // Of its elements, as far as is known; and the most that one access of such an element can move.
     unsigned alignment = 16, widest = 16;
     uintptr_t base = 0;
-    size_t size = 0, granule = 4;  // bytes; a cell tells of granule bytes
+    size_t size = 0, granule = 4;  // bytes; a cell tells of granule bytes, all touched at once so far
     size_t first_cell = 0;         // of a shared variable, in its block's cells
     Cell *cells = nullptr;         // of an array that may be written
     uint8_t *touched = nullptr;    // of an array: a Touch for each of its sectors
@@ -147,6 +147,9 @@ bool fenced;    // somebody used a fence
 // By place, of a volatile load: its loop does nothing but read; it looked at several words; or at one again.
 enum Wait : uint8_t { READS_ONLY = 1, SEVERAL = 2, AGAIN = 4 };
 std::vector<uint8_t> waits;
+// By place: it touched memory that no space holds.
+enum Unseen : uint8_t { WROTE_UNKNOWN = 1, ANOTHERS_LOCAL = 2 };
+std::vector<uint8_t> unseen;
 std::vector<int32_t> same;  // by place: the first of those that are the same in the source
 dim3 grid_size;
 unsigned threads, warps, blocks;

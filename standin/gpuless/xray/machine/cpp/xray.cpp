@@ -44,17 +44,31 @@ inline void note(const Event &e) {
     self->log.push_back(e);
 }
 
+// Room for what is known of each sector and element of a space.
+void make_books(Space &s) {
+    s.aside = false;
+    if (s.memory == GLOBAL) s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
+    if (!s.read_only) s.cells = (Cell *)calloc(cell_count(s), sizeof(Cell));
+}
+
 inline uintptr_t base_of(const Space &s) {
     return s.slot ? (uintptr_t)s.slot->here : s.shared ? (uintptr_t)standin_here.dynamic_shared : s.base;
 }
 
 // The number of the space that holds an address, or -1: local memory. A guess by place comes first.
-inline int find_space(uintptr_t a, unsigned place) {
+inline int find_space(uintptr_t a, unsigned place, bool written) {
     auto holds = [&](const Space &s) { return a - base_of(s) < s.size; };
     unsigned k = last_space[place];
     if (k < spaces.size() && holds(spaces[k])) return k;
+    StandinWhose whose = standin_whose_stack((const void *)a);
+    if (whose == STANDIN_ANOTHERS) unseen[place] |= ANOTHERS_LOCAL;
+    if (whose != STANDIN_NOBODYS) return -1;
     for (k = 0; k < spaces.size() && !holds(spaces[k]); ++k) {}
-    if (k == spaces.size()) return -1;
+    if (k == spaces.size()) {
+        if (written) unseen[place] |= WROTE_UNKNOWN;
+        return -1;
+    }
+    if (spaces[k].aside) make_books(spaces[k]);
     return last_space[place] = k;
 }
 
@@ -67,7 +81,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     uintptr_t a = (uintptr_t)p;
     if (a - (uintptr_t)&standin_here < sizeof standin_here) return;
     locate();
-    int k = find_space(a, place);
+    int k = find_space(a, place, writes(kind));
     if (k < 0) return;
     Space &space = spaces[k];
     uint64_t offset = a - base_of(space);
@@ -91,7 +105,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
         if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
-    check_race(k, offset, (char *)p, size, kind, place);
+    check_race(k, offset, (char *)p, size, kind, place, at_most);
     if (!fetched.empty() && writes(kind) && deed != STANDIN_LOOKS && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
@@ -239,7 +253,7 @@ void standin_xray_copy(void *to, const void *from, unsigned bytes, unsigned from
     if (on) {
         if (from_bytes) access(from, from_bytes, FETCH, place, std::min(4u, log2_of(from_bytes)));
         whole(to, bytes, DELIVER, place);
-        int k = find_space((uintptr_t)to, place);
+        int k = find_space((uintptr_t)to, place, true);
         if (k >= 0) {
             size_t offset = (uintptr_t)to - base_of(spaces[k]);
             self->copies.push_back({(unsigned)k, place, bytes, self->group, offset, (uintptr_t)from, from_bytes});
@@ -277,7 +291,7 @@ void *standin_xray_malloc(size_t bytes) {
     Space &heap = spaces.back();
     heap.base = (uintptr_t)standin_heap(&heap.size);
     size_t offset = (uintptr_t)p - heap.base;
-    for (size_t at = 0; at < bytes; at += 4) heap_cells.erase((offset + at) / 4);
+    for (size_t at = 0; at < bytes; at += heap.granule) heap_cells.erase((offset + at) / heap.granule);
     heap_given.insert(offset);
     return p;
 }
@@ -287,7 +301,7 @@ void *standin_xray_malloc(size_t bytes) {
 // An array, or memory that only looks like one, as launch.py gives it.
 struct GivenSpace {
     uint64_t base, size;
-    int32_t granule, read_only, memory, alignment, widest;
+    int32_t granule, read_only, memory, alignment, widest, aside;
 };
 
 // Fill `gate` with a kernel that is `kernel` for the blocks of the sample (all, if its count is negative)
@@ -318,7 +332,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
         s.memory = SHARED;
         if (slot) s.alignment = std::min<size_t>(slot->alignment, 16);
         if (slot && slot->element % 16 == 0) s.widest = s.alignment;
-        shared_cell_count += (size + 3) / 4 + 4;
+        shared_cell_count += cell_count(s);
         spaces.push_back(s);
     };
     for (StandinSlot *slot = kernel->slots; slot; slot = slot->next) add_shared(slot, slot->bytes);
@@ -328,9 +342,8 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
         s.base = arrays[i].base, s.size = arrays[i].size;
         s.granule = arrays[i].granule, s.read_only = arrays[i].read_only;
         s.memory = (Memory)arrays[i].memory, s.alignment = arrays[i].alignment;
-        s.widest = arrays[i].widest;
-        if (s.memory == GLOBAL) s.touched = (uint8_t *)calloc(s.size / 32 + 3, 1);
-        if (!s.read_only) s.cells = (Cell *)calloc(s.size / s.granule + 4, sizeof(Cell));
+        s.widest = arrays[i].widest, s.aside = arrays[i].aside;
+        if (!s.aside) make_books(s);
         spaces.push_back(s);
     }
     Space heap;
@@ -340,7 +353,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     lanes.assign((size_t)slots * threads, Thread());
     shared_cells.assign(slots, std::vector<Cell>(shared_cell_count));
     merged.assign(slots, 0);
-    last_space.assign(places, 0xffff);
+    last_space.assign(places, 0xffff), unseen.assign(places, 0);
     splits.assign(places, 0), passages.assign(places, 0);
     chain.assign(places, Chain());
     for (int i = 0; i < loops && i < MOST_LOOPS; ++i) {
@@ -349,7 +362,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
-    heap_cells.clear(), heap_given.clear(), fetched.clear(), waits.assign(reads_only, reads_only + places);
+    heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.race = -1;
     on = true;
@@ -392,6 +405,7 @@ const Race *xray_races(int *count) {
     *count = races.size();
     return races.data();
 }
+const uint8_t *xray_unseen() { return unseen.data(); }
 const int64_t *xray_splits() { return splits.data(); }
 const int64_t *xray_passages() { return passages.data(); }
 int64_t xray_events() { return event_count; }
