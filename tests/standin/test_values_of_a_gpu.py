@@ -145,3 +145,31 @@ def test_complex_numbers_are_neither_true_nor_false(name):
         function(*[cp.array([1j])] * count)
     wanted = getattr(np, name)(*[np.array([0, 2])] * count)
     assert function(*[cp.array([0, 2])] * count).tolist() == wanted.tolist()
+
+
+COMPLEX = {
+    "exp": [INF, complex(-INF, INF), 710 + 1.57j],
+    "tanh": [400 + 1j, -400 + 1j, complex(INF, 1)],
+    "sin": [1 + 710j, complex(0, INF)],
+    "sqrt": [-4, complex(INF, 1), complex(1, INF)],
+    "log": [0, complex(-INF, 0)],
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_functions_of_large_numbers_in_a_kernel(name):
+    x = np.array(COMPLEX[name], complex)
+    kernel = cp.ElementwiseKernel("complex128 x", "complex128 y", f"y = {name}(x)", f"{name}_of")
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(x)
+    found = kernel(cp.asarray(x)).get()
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(found, part), getattr(wanted, part), rtol=1e-13)
+
+
+def test_complex_powers_of_zero_in_a_kernel():
+    kernel = cp.ElementwiseKernel(
+        "complex128 x, complex128 y", "complex128 z", "z = pow(x, y)", "p"
+    )
+    found = kernel(cp.zeros(3, complex), cp.array([0, 2, 1j])).get()
+    assert np.isnan(found[0].real) and found[1] == 0

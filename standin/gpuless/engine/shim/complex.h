@@ -88,36 +88,36 @@ template <typename T> __device__ complex<T> conj(const complex<T> &z) {
 template <typename T> __device__ complex<T> polar(T radius, T angle = T()) {
   return complex<T>(static_cast<T>(radius * ::cos(angle)), static_cast<T>(radius * ::sin(angle)));
 }
-template <typename T> __device__ complex<T> exp(const complex<T> &z) {
-  return polar(static_cast<T>(::exp(z.real())), z.imag());
-}
-template <typename T> __device__ complex<T> log(const complex<T> &z) {
-  return complex<T>(static_cast<T>(::log(abs(z))), arg(z));
-}
-template <typename T> __device__ complex<T> sqrt(const complex<T> &z) {
-  return polar(static_cast<T>(::sqrt(abs(z))), arg(z) / 2);
-}
+
+// The C library's: right where a part is infinite or very large, as thrust's are.
+#ifdef STANDIN_NVRTC  // only a check, which knows no such functions
+#define STANDIN_COMPLEX(name) \
+  template <typename T> __device__ complex<T> name(const complex<T> &z) { return z; }
+#else
+#define STANDIN_COMPLEX(name)                                                  \
+  template <typename T> __device__ complex<T> name(const complex<T> &z) {      \
+    __complex__ double w;                                                      \
+    __real__ w = z.real(), __imag__ w = z.imag();                              \
+    w = __builtin_c##name(w);                                                  \
+    return complex<T>(static_cast<T>(__real__ w), static_cast<T>(__imag__ w)); \
+  }
+#endif
+STANDIN_COMPLEX(exp)
+STANDIN_COMPLEX(log)
+STANDIN_COMPLEX(sqrt)
+STANDIN_COMPLEX(sin)
+STANDIN_COMPLEX(cos)
+STANDIN_COMPLEX(tan)
+STANDIN_COMPLEX(sinh)
+STANDIN_COMPLEX(cosh)
+STANDIN_COMPLEX(tanh)
+#undef STANDIN_COMPLEX
 template <typename T> __device__ complex<T> pow(const complex<T> &z, const complex<T> &w) {
-  return z == complex<T>() ? complex<T>(w == complex<T>()) : exp(w * log(z));
+  return exp(log(z) * w);  // of 0 to the power 0, no number
 }
 template <typename T> __device__ complex<T> pow(const complex<T> &z, T w) {
-  return pow(z, complex<T>(w));
+  return exp(log(z) * w);
 }
-template <typename T> __device__ complex<T> cosh(const complex<T> &z) {
-  return (exp(z) + exp(-z)) / complex<T>(2);
-}
-template <typename T> __device__ complex<T> sinh(const complex<T> &z) {
-  return (exp(z) - exp(-z)) / complex<T>(2);
-}
-template <typename T> __device__ complex<T> tanh(const complex<T> &z) { return sinh(z) / cosh(z); }
-template <typename T> __device__ complex<T> cos(const complex<T> &z) {
-  return cosh(complex<T>(-z.imag(), z.real()));
-}
-template <typename T> __device__ complex<T> sin(const complex<T> &z) {
-  const complex<T> w = sinh(complex<T>(-z.imag(), z.real()));
-  return complex<T>(w.imag(), -w.real());
-}
-template <typename T> __device__ complex<T> tan(const complex<T> &z) { return sin(z) / cos(z); }
 
 }  // namespace thrust
 
