@@ -238,6 +238,24 @@ def test_ranges_of_integers():
         cp.linspace(0, 1j, 3)
 
 
+def test_integers_that_do_not_fit_the_type():
+    x = cp.array([1, 2], "i1")
+    for call in (
+        lambda: cp.where(x > 1, x, 300),
+        lambda: cp.where(x > 1, -1, x.astype("u1")),
+        lambda: x.clip(-500, 3),
+        lambda: cp.clip(x, None, 300),
+        lambda: cp.select([x > 1], [x], 300),
+    ):
+        with pytest.raises(OverflowError):
+            call()
+    assert cp.where(x > 1, x, 127).dtype == np.int8 and x.clip(0, 1.5).tolist() == [1, 1.5]
+    assert cp.where(x > 1, x, 2.5).tolist() == [2.5, 2]
+    assert cp.select([x > 1], [x], 7).tolist() == [7, 2]
+    with pytest.raises(TypeError, match="Cannot cast"):
+        cp.select([x > 1], [x], 0.5)
+
+
 def test_what_cupy_does_not_know_is_refused():
     with pytest.raises(ValueError, match="not supported"):
         cp.pad(cp.arange(3), 1, "median")

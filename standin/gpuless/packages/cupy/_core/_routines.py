@@ -109,7 +109,7 @@ real = row(own.real, "a", name="real")
 real_if_close = row(np.real_if_close, "o")
 sinc = row(own.sinc, "u", order="C")
 unwrap = row(np.unwrap, "a", order="S")
-where = own.where(row(np.where, "duu"), lambda condition: nonzero(condition))
+where = own.where(row(own.choice, "duu", name="where"), lambda condition: nonzero(condition))
 
 # Comparisons of whole arrays
 

@@ -184,8 +184,26 @@ def around(a, decimals=0, out=None):
     return made if out is None else np.copyto(out, made, "unsafe")
 
 
+def _fit(dtype: np.dtype, *numbers) -> None:
+    """OverflowError where one of Python's integers is no number of an integer type."""
+    for number in numbers:
+        if type(number) is int and dtype.kind in "iu":
+            dtype.type(number)
+
+
+def choice(condition, x=None, y=None):
+    if x is None or y is None:
+        raise ValueError("Must provide both 'x' and 'y' or neither.")
+    for value, other in ((x, y), (y, x)):
+        _fit(getattr(other, "dtype", np.dtype(float)), value)
+    return np.where(condition, x, y)
+
+
 def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
+
+    if all(value is None or type(value) is int for value in (a_min, a_max)):
+        _fit(a.dtype, a_min, a_max)
 
     def bound(value, limit):
         if value is None or np.result_type(value).kind != "f":
