@@ -27,11 +27,18 @@ IN_C = {
     "clip": lambda x: x.clip(2, 5),
     "round": lambda x: x.round(1),
     "diff": lambda x: cp.diff(x, axis=0),
-    "nan_to_num": cp.nan_to_num,
+    "isclose": lambda x: cp.isclose(x, x),
+    "isreal": cp.isreal,
+    "msort": cp.msort,
     "delete": lambda x: cp.delete(x, 1, axis=0),
     "take_along_axis": lambda x: cp.take_along_axis(x, x.argsort(axis=0), axis=0),
     "sinc": cp.sinc,
     "cumsum of rows": lambda x: x.cumsum(axis=1),
+}
+AS_GIVEN = {
+    "nan_to_num": cp.nan_to_num,
+    "unwrap": cp.unwrap,
+    "gradient": lambda x: cp.gradient(x)[0],
 }
 IN_F = {
     "cumsum": lambda x: x.cumsum(axis=0),
@@ -49,6 +56,66 @@ def test_new_arrays(name, given):
     flags = made.flags
     assert made.ndim > 1 and flags.c_contiguous is not flags.f_contiguous
     assert flags.c_contiguous is (name in IN_C)
+
+
+@pytest.mark.parametrize("name", AS_GIVEN)
+def test_new_arrays_in_the_order_of_the_given_one(name):
+    turned = cp.asarray(ARRAY).transpose(1, 2, 0)
+    for given in (C, F, turned):
+        assert AS_GIVEN[name](given).strides == given.strides
+
+
+CUB_SUMS, OTHER_SUMS = "sum prod max min ptp mean average".split(), "any var nansum median".split()
+
+
+@pytest.mark.parametrize("name", CUB_SUMS + OTHER_SUMS)
+def test_reductions_over_some_axes(name):
+    """In C's order; what cuB sums over the first axes of an array in F is in F."""
+    function, in_f = getattr(cp, name), cp.asfortranarray(cp.asarray(ARRAY))
+    for given in (cp.asarray(ARRAY), in_f, cp.asarray(ARRAY).transpose(2, 0, 1)):
+        for axis in range(3):
+            made, flags = function(given, axis=axis), function(given, axis=axis).flags
+            by_cub = name in CUB_SUMS and given is in_f and axis == 0
+            assert flags.f_contiguous is by_cub and flags.c_contiguous is not by_cub
+            wanted = getattr(np, name)(given.get(order="A"), axis=axis)
+            np.testing.assert_allclose(made.get(), wanted)
+    few = in_f.astype("i4")
+    assert cp.sum(few, axis=0).flags.c_contiguous and cp.mean(few, axis=0).flags.c_contiguous
+    assert cp.max(few, axis=0).flags.f_contiguous
+    assert cp.sum(few, axis=0, dtype="i4").flags.f_contiguous
+
+
+X, Y = cp.asarray(ARRAY), cp.asarray(ARRAY.reshape(3, 5, 4))
+# By name: the result, and the order of its axes in memory.
+SUMS = {
+    "product": (lambda: cp.einsum("ij,jk->ik", X[0], Y[0]), (1, 0)),
+    "turned product": (lambda: cp.einsum("ij,jk->ki", X[0], Y[0]), (0, 1)),
+    "no label of the result": (lambda: cp.einsum("ij,jk", X[0], Y[0]), (1, 0)),
+    "labels as numbers": (lambda: cp.einsum(X[0], [0, 1], Y[0], [1, 2]), (1, 0)),
+    "batches": (lambda: cp.einsum("bij,bjk->bik", X, Y), (0, 2, 1)),
+    "any batches": (lambda: cp.einsum("...ij,...jk->...ik", X, Y), (0, 2, 1)),
+    "batches last": (lambda: cp.einsum("bij,bjk->ikb", X, Y), (2, 1, 0)),
+    "elements": (lambda: cp.einsum("ij,ij->ji", F, F), (0, 1)),
+    "a row": (lambda: cp.einsum("ij,j->ij", F, F[0]), (0, 1)),
+    "one of one row": (lambda: cp.einsum("ij,jk->ik", X[0, :1], Y[0]), (0, 1)),
+    "rows on a path": (lambda: cp.einsum("ebc,cd", X, X[0, :1].T, optimize=True), (0, 1, 2)),
+    "sum of one": (lambda: cp.einsum("bij->ji", X), (1, 0)),
+    "three": (lambda: cp.einsum("ij,jk,kl->il", X[0], Y[0], X[0]), (1, 0)),
+    "three on a path": (lambda: cp.einsum("ij,jk,kl->il", X[0], Y[0], X[0], optimize=True), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_einsum(name):
+    made, axes = SUMS[name][0](), SUMS[name][1]
+    assert made.transpose(axes).flags.c_contiguous
+
+
+def test_a_diagonal_is_a_copy():
+    square = cp.eye(3)
+    made = cp.diag(square)
+    made[:] = 5
+    assert made.flags.c_contiguous and square[0, 0] == 1 and cp.diag(square, 1).tolist() == [0, 0]
 
 
 def test_a_kernel_sees_columns_as_on_a_gpu():

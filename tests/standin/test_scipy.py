@@ -90,6 +90,38 @@ def test_an_output_is_written_and_returned():
     assert found == ndimage.label(IMAGE > 0.5)[1] == int(labels.max())
 
 
+def places(module):
+    return (np if module is ndimage else cp).asarray([[0.5, 1.5, 2.5]])
+
+
+BETWEEN = {
+    "shift": lambda m, x, **to: m.shift(x, 0.5, order=1, **to),
+    "zoom": lambda m, x, **to: m.zoom(x, 1.5, order=1, **to),
+    "map_coordinates": lambda m, x, **to: m.map_coordinates(x, places(m), order=1, **to),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_integers_between_two_are_the_even_one(name):
+    function, x = BETWEEN[name], np.arange(9)
+    wanted = np.rint(function(ndimage, x.astype(float)))
+    found = function(FACES.ndimage, cp.asarray(x))
+    assert found.dtype == x.dtype and found.tolist() == wanted.tolist()
+    out = cp.zeros(found.shape, "i2")
+    assert function(FACES.ndimage, cp.asarray(x), output=out) is out
+    assert out.tolist() == wanted.tolist()
+    assert function(FACES.ndimage, cp.asarray(x), output=np.float32).dtype == np.float32
+
+
+def test_sums_of_booleans_are_refused():
+    mask = cp.asarray(IMAGE > 0.5)
+    for call in (lambda m: m.gaussian_filter(mask, 1), lambda m: m.zoom(mask, 2)):
+        with pytest.raises(NotImplementedError, match="with booleans as its output"):
+            call(FACES.ndimage)
+    assert FACES.ndimage.gaussian_filter(mask, 1, output=np.float32).dtype == np.float32
+    assert FACES.ndimage.zoom(mask, 2, order=0).dtype == bool
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -31,6 +31,9 @@ def test_floor_of_the_rounded_quotient():
 
 
 def test_integers():
+    largest = cp.array([2**63 - 1, -(2**63), 7])  # through double precision
+    assert cp.fmod(largest, cp.array([10, 2**63 - 1, 0])).tolist() == [8, 0, 0]
+    assert cp.fmod(cp.array([-7, 7], "i4"), 3).tolist() == [-1, 1]
     assert cp.reciprocal(cp.array([0, 1, 2, -1])).tolist() == [0, 1, 0, -1]
     assert cp.power(cp.array([0, 2, -1, -1, 1]), -3).tolist() == [0, 0, -1, -1, 1]
 
@@ -143,5 +146,160 @@ def test_complex_numbers_are_neither_true_nor_false(name):
     function, count = getattr(cp, name), 1 if name == "logical_not" else 2
     with pytest.raises(TypeError, match="Wrong type"):
         function(*[cp.array([1j])] * count)
+    if count == 2:
+        for mixed in ((cp.array([1.5]), 1j), (True, cp.array([1j], "F"))):
+            with pytest.raises(TypeError, match="Wrong type"):
+                function(*mixed)
     wanted = getattr(np, name)(*[np.array([0, 2])] * count)
     assert function(*[cp.array([0, 2])] * count).tolist() == wanted.tolist()
+
+
+def test_complex_numbers_by_zero():
+    quotient = cp.array([1 + 1j, INF, 0]) / cp.array([0j, -0.0, 0])
+    assert cp.isnan(quotient.real).all() and cp.isnan(quotient.imag).all()
+    assert ((1 + 1j) / cp.array([2 + 0j])).tolist() == [0.5 + 0.5j]
+
+
+def test_sinc_and_i0():
+    assert cp.sinc(cp.array([NAN, 0, 1, -2, 0.5])).tolist() == [1, 1, 0, 0, 2 / np.pi]
+    assert cp.sinc(cp.array([3, 7], "f")).tolist() == [0, 0]
+    assert cp.i0(cp.array([INF, -INF, 0])).tolist() == [INF, INF, 1]
+    assert float(cp.i0(cp.array([11.25], "e"))[0]) == 9248  # NumPy overflows on the way
+    for function in (cp.sinc, cp.i0):
+        assert [function(cp.ones(1, c)).dtype.char for c in "?bBhefd"] == list("eeefefd")
+
+
+def test_neighbours_of_half_precision():
+    x, y = cp.array([0, -0.0, 1, INF, 1, -1], "e"), cp.array([-0.0, -1, 2, 0, NAN, -2], "e")
+    tiny, step = 2.0**-24, 2.0**-10
+    kernel = cp.ElementwiseKernel("float16 x, float16 y", "float16 z", "z = nextafter(x, y)", "k")
+    for found in (cp.nextafter(x, y), kernel(x, y)):
+        wanted = [0, -tiny, 1 + step, NAN, NAN, -1 - step]
+        np.testing.assert_array_equal(found.get(), wanted)
+        assert not cp.signbit(found[0])
+
+
+def test_quantiles_with_nan():
+    """It is the largest number, and the others are counted from below."""
+    x = cp.array([NAN, 3, 1, 2])
+    assert cp.percentile(x, 0).get() == 1 and cp.percentile(x, 50).get() == 2.5
+    assert np.isnan(cp.quantile(x, 1).get()) and np.isnan(cp.median(x).get())
+    rows = cp.array([[1, 2, NAN], [4, 6, 5]], "f")
+    found = cp.percentile(rows, [0, 25], axis=1, method="lower")
+    assert found.tolist() == [[1, 4], [1, 4]] and found.flags.c_contiguous
+    assert cp.quantile(rows, 0.25, axis=1, keepdims=True).tolist() == [[1.5], [4.5]]
+    assert cp.quantile(rows, 0.25, axis=1).dtype == np.float32
+    assert cp.percentile(cp.array([True, False]), 75).get() == 0.75
+    out = cp.zeros(2)
+    assert cp.quantile(rows, 0.5, axis=1, out=out) is out
+    np.testing.assert_array_equal(out.get(), [NAN, 5])  # 2 + 0 * (NaN - 2), and 5
+    assert cp.percentile(x, 0, overwrite_input=True).get() == x[0].get() == 1
+    for call in (cp.percentile, cp.quantile):
+        with pytest.raises(ValueError, match="not yet supported"):
+            call(x, 0.5, method="hazen")
+        with pytest.raises(ValueError, match="must be in the range"):
+            call(x, 101)
+
+
+def test_histograms():
+    x, edges = cp.array([0.5, NAN, 3, 9]), cp.array([0.0, 1, 3])
+    assert cp.histogram(x, edges)[0].tolist() == [1, 1]
+    weights = cp.array([1, 2, 4, 8])
+    found = cp.histogram(x, edges, weights=weights)[0]  # a weight of NaN is in the first bin
+    assert found.tolist() == [3, 4]
+    types = [cp.histogram(x, edges, weights=weights.astype(c))[0].dtype.char for c in "?bIefdFD"]
+    assert types == list("lllddd") + ["D", "D"]
+    flat = cp.histogram(x, edges, density=True, weights=weights)[0]
+    np.testing.assert_allclose(flat.get(), [3 / 7, 2 / 7])
+    y = cp.arange(4.0)
+    pairs = cp.histogram2d(y, y, 2, None, weights)[0]
+    assert pairs.tolist() == [[3, 0], [0, 12]]
+    assert cp.histogramdd((y, y), 2, None, weights)[0].tolist() == [[3, 0], [0, 12]]
+    with pytest.raises(NotImplementedError):
+        cp.histogram(y, "auto")
+
+
+def test_unique_values_are_sorted():
+    assert cp.unique_values(cp.array([5, 16, -10, 13, -20, 4])).tolist() == [-20, -10, 4, 5, 13, 16]
+    assert cp.unique_values(cp.array([NAN, 1, NAN])).size == 3
+
+
+def test_ranges_of_integers():
+    assert cp.linspace(-2.5, 300, 2, dtype="u1").tolist() == [0, 44]
+    assert cp.linspace(-2.5, 2.5, 3, dtype=int).tolist() == [-3, 0, 2]
+    assert cp.logspace(0, 300, 2, dtype=int).tolist() == [1, 2**63 - 1]
+    assert cp.arange(-1, 1, 0.5, dtype=int).tolist() == [-1] * 4
+    with pytest.raises(OverflowError):
+        cp.arange(5, 0, -2, dtype="u1")
+    assert cp.arange(5, 0, -2, "i1").tolist() == [5, 3, 1]
+    step = cp.linspace(0, 1, 5, retstep=True)[1]
+    assert type(step) is float and step == 0.25
+    with pytest.raises(TypeError, match="complex"):
+        cp.linspace(0, 1j, 3)
+
+
+def test_integers_that_do_not_fit_the_type():
+    x = cp.array([1, 2], "i1")
+    for call in (
+        lambda: cp.where(x > 1, x, 300),
+        lambda: cp.where(x > 1, -1, x.astype("u1")),
+        lambda: x.clip(-500, 3),
+        lambda: cp.clip(x, None, 300),
+        lambda: cp.select([x > 1], [x], 300),
+    ):
+        with pytest.raises(OverflowError):
+            call()
+    assert cp.where(x > 1, x, 127).dtype == np.int8 and x.clip(0, 1.5).tolist() == [1, 1.5]
+    assert cp.where(x > 1, x, 2.5).tolist() == [2.5, 2]
+    assert cp.select([x > 1], [x], 7).tolist() == [7, 2]
+    with pytest.raises(TypeError, match="Cannot cast"):
+        cp.select([x > 1], [x], 0.5)
+
+
+def test_what_cupy_does_not_know_is_refused():
+    with pytest.raises(ValueError, match="not supported"):
+        cp.pad(cp.arange(3), 1, "median")
+    x, bits = cp.arange(6.0), cp.ones((2, 8), "u1")
+    for call in (
+        lambda: cp.interp(x[::2], x, x),
+        lambda: cp.packbits(bits, axis=1),
+        lambda: cp.unpackbits(bits, axis=1),
+        lambda: cp.trim_zeros(bits),
+    ):
+        with pytest.raises(NotImplementedError, match="supported"):
+            call()
+    assert cp.packbits(bits, bitorder="little").tolist() == [255, 255]
+    assert cp.trim_zeros(cp.array([0, 1, 0])).tolist() == [1]
+
+
+def test_beyond_the_ends_of_integers_are_integers():
+    x = cp.arange(3)
+    assert cp.interp(cp.array([-1.0, 0.5, 5]), x, x, left=-0.5, right=7.9).tolist() == [0, 0.5, 7]
+
+
+COMPLEX = {
+    "exp": [INF, complex(-INF, INF), 710 + 1.57j],
+    "tanh": [400 + 1j, -400 + 1j, complex(INF, 1)],
+    "sin": [1 + 710j, complex(0, INF)],
+    "sqrt": [-4, complex(INF, 1), complex(1, INF)],
+    "log": [0, complex(-INF, 0)],
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_functions_of_large_numbers_in_a_kernel(name):
+    x = np.array(COMPLEX[name], complex)
+    kernel = cp.ElementwiseKernel("complex128 x", "complex128 y", f"y = {name}(x)", f"{name}_of")
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(x)
+    found = kernel(cp.asarray(x)).get()
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(found, part), getattr(wanted, part), rtol=1e-13)
+
+
+def test_complex_powers_of_zero_in_a_kernel():
+    kernel = cp.ElementwiseKernel(
+        "complex128 x, complex128 y", "complex128 z", "z = pow(x, y)", "p"
+    )
+    found = kernel(cp.zeros(3, complex), cp.array([0, 2, 1j])).get()
+    assert np.isnan(found[0].real) and found[1] == 0

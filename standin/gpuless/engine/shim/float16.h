@@ -13,6 +13,20 @@ class float16 {
   __device__ float16 &operator*=(float value) { return *this = float16(*this * value); }
   __device__ float16 &operator/=(float value) { return *this = float16(*this / value); }
 
+  // The neighbour among the numbers of 16 bits; of an infinity it is NaN, as in CuPy's header.
+  friend __device__ float16 nextafter(float16 x, float16 y) {
+    const float from = x, to = y;
+    const unsigned short magnitude = x.bits_ & 0x7fffu;
+    if (magnitude >= 0x7c00u || to != to) {
+      x.bits_ = 0x7e00u;
+    } else if (magnitude == 0 && from != to) {
+      x.bits_ = static_cast<unsigned short>((y.bits_ & 0x8000u) + 1);
+    } else if (from != to) {
+      x.bits_ += (from < to) == (from > 0) ? 1 : -1;
+    }
+    return x;
+  }
+
  private:
   union Word { float number; unsigned int bits; };
 

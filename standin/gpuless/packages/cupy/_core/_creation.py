@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from cupy._core import _methods, _ndarray  # noqa: F401  (arrays need their methods here)
+from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
@@ -219,7 +221,43 @@ def created(function: Callable) -> Callable:
     return named(create, function.__name__)
 
 
-arange = created(np.arange)
+def _arange(start, stop=None, step=1, dtype=None):
+    """Integers are counted from the integer ``start`` is, in steps of the integer ``step`` is."""
+    dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is None or dtype.kind not in "iu":
+        return np.arange(start, stop, step, dtype)
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    size = max(0, math.ceil((stop - start) / step))
+    first, by = (dtype.type(value) for value in (start, step)) if size else (start, step)
+    if first == start and by == step:
+        return np.arange(start, stop, step, dtype)
+    return (first + by * np.arange(size).astype(dtype)).astype(dtype)
+
+
+def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """Integers are the floors, made by a GPU's rule; of numbers the step is a number, too."""
+    numbers = np.isscalar(start) and np.isscalar(stop)
+    if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+    made, step = np.linspace(start, stop, num, endpoint, True, None, axis)
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+        made = _converted(np.floor(made) if dtype.kind in "iu" else made, dtype)
+    return (made, float(step) if numbers else step) if retstep else made
+
+
+def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    made = np.logspace(start, stop, num, endpoint, base, None, axis)
+    return made if dtype is None else _converted(made, np.dtype(dtype))
+
+
+def _converted(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return cast(numbers, dtype).astype(dtype, copy=False)
+
+
+arange = created(named(_arange, "arange"))
 bartlett = created(np.bartlett)
 blackman = created(np.blackman)
 diag_indices = created(np.diag_indices)
@@ -235,9 +273,9 @@ hanning = created(np.hanning)
 identity = created(np.identity)
 indices = created(np.indices)
 kaiser = created(np.kaiser)
-linspace = created(np.linspace)
+linspace = created(named(_linspace, "linspace"))
 loadtxt = copied(np.loadtxt)
-logspace = created(np.logspace)
+logspace = created(named(_logspace, "logspace"))
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)
 tri = created(np.tri)
@@ -275,7 +313,8 @@ class _Grid:
             return slice(*limits)
 
         key = tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
-        return run(lambda: self._grid[key], sources)
+        found = run(lambda: self._grid[key], sources)
+        return list(found) if isinstance(found, tuple) else found
 
 
 mgrid, ogrid = _Grid(np.mgrid), _Grid(np.ogrid)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._creation import array, asarray
+from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._routines import broadcast_to, expand_dims
@@ -136,7 +136,8 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
 def select(condlist, choicelist, default=0) -> ndarray:
     """Of the arrays of ``choicelist`` the first whose condition holds, else the number ``default``.
 
-    TypeError unless the choices are device arrays, ValueError unless the conditions are boolean.
+    The result has the type of the choices. TypeError unless these are device arrays and their type
+    can hold ``default``, ValueError unless the conditions are boolean.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -147,7 +148,11 @@ def select(condlist, choicelist, default=0) -> ndarray:
             raise TypeError("choicelist only accepts lists of cupy ndarrays")
         if condition.dtype != bool:
             raise ValueError(f"invalid entry {i} in condlist: should be boolean ndarray")
-    return routine(np.select, list(condlist), list(choicelist), default)
+    if not choicelist:
+        raise ValueError("select with an empty condition list is not possible")
+    base = empty((), np.result_type(*(choice.dtype for choice in choicelist)))
+    copyto(base, default)  # an error where it does not fit
+    return routine(np.select, list(condlist), list(choicelist), base)
 
 
 class _Concatenator:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core._casts import cast
+
 # Where a product of two numbers of the type fits, so that x - q * y is rounded once, as by a GPU's
 # fused multiplication and addition.
 _WIDE = {"e": np.float32, "f": np.float64, "d": np.longdouble}
@@ -53,7 +55,21 @@ def power(base, exponent):
     return (np.where(exponent < 0, inverse, np.power(base, np.maximum(exponent, 0))),)
 
 
-def logical(*operands):
-    """CuPy has no logical functions of complex numbers."""
-    if operands[0].dtype.kind == "c":
-        raise TypeError(f"Wrong type ({operands[0].dtype}) of arguments for a logical function")
+def fmod(x, y):
+    """In double precision, which has not all digits of an integer of 64 bits."""
+    if x.dtype.itemsize < 8:
+        return None
+    return (cast(np.where(y == 0, 0.0, np.fmod(x.astype(float), y.astype(float))), x.dtype),)
+
+
+def nextafter(x, y):
+    """Of float16 by CuPy's own function: NaN from an infinity, and a zero stays that zero."""
+    if x.dtype.char != "e":
+        return None
+    made = np.where(x == y, x, np.nextafter(x, y))
+    return (np.where(np.isfinite(x), made, np.nan),)
+
+
+def true_divide(x, y):
+    """Of complex numbers by 0: no number, not even an infinity."""
+    return (np.where(y == 0, complex(np.nan, np.nan), np.divide(x, y)),)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -61,8 +60,103 @@ def along(function):
     return call
 
 
+_OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
+_SUMS_OF_CUB = "lLqQefdFD"
+
+
+def summed_in_f(a: np.ndarray, axis, any_type: bool) -> bool:
+    """Whether cuB reduces ``a`` and leaves the result in Fortran's order: the first axes of an
+    array that lies in it."""
+    if a.flags.c_contiguous or not a.flags.f_contiguous or axis is None:
+        return False
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    types = _OF_CUB if any_type else _SUMS_OF_CUB
+    return sorted(axes) == list(range(len(axes))) and a.dtype.char in types
+
+
+def reduced(function: Callable, types: str = "all") -> Callable:
+    """``function`` over axes, whose result is in C's order but where cuB leaves it in Fortran's.
+
+    ``types``: "all" that cuB knows, the "sums" of types that stay, or "means", of no integers.
+    """
+
+    @functools.wraps(function)
+    def call(a, axis=None, *args, **kwargs):
+        result = function(a, axis, *args, **kwargs)
+        if result.ndim < 2 or result.flags.c_contiguous or result is kwargs.get("out"):
+            return result
+        dtype = kwargs.get("dtype", args[0] if args and types != "all" else None)
+        fits = dtype is None or np.dtype(dtype) == a.dtype
+        if types == "means":
+            fits = fits and a.dtype.char in "fdFD"
+        in_f = fits and summed_in_f(a, axis, types == "all" or dtype is not None)
+        return result if in_f else np.ascontiguousarray(result)
+
+    return call
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if weights is None and not returned:
+        return mean(a, axis, keepdims=keepdims)
+    found = np.average(a, axis, weights, returned, keepdims=keepdims)
+    if returned:
+        return tuple(np.asarray(part, order="C") for part in found)
+    return np.asarray(found, order="C")
+
+
+mean = reduced(np.mean, "means")
+
+
 def argsort(a, axis=-1, kind=None):
     return np.argsort(a, axis, kind="stable")
+
+
+def diag(v, k=0):
+    """New memory also of a diagonal, of which NumPy gives a view."""
+    return np.array(np.diag(v, k))
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    found = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
+    return list(found) if isinstance(found, tuple) else found
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """What lies beyond the ends has the type of ``fp``, too."""
+    if not x.flags.c_contiguous:
+        raise NotImplementedError("Non-C-contiguous x is currently not supported")
+    if x.dtype.kind == "b" or xp.dtype.kind == "b":
+        raise TypeError("can't get common type for non-numeric array")
+    ends = (None if end is None else np.asarray(end, fp.dtype).item() for end in (left, right))
+    return np.interp(x, xp, fp, *ends, period)
+
+
+def packbits(a, axis=None, bitorder="big"):
+    if axis is not None:
+        raise NotImplementedError("axis option is not supported yet")
+    return np.packbits(a, bitorder=bitorder)
+
+
+def unpackbits(a, axis=None, bitorder="big"):
+    if axis is not None:
+        raise NotImplementedError("axis option is not supported yet")
+    return np.unpackbits(a, bitorder=bitorder)
+
+
+def trim_zeros(filt, trim="fb"):
+    if filt.ndim > 1:
+        raise NotImplementedError("Multi-dimensional trim is not supported")
+    return np.trim_zeros(filt, trim)
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    if mode == "median":
+        raise ValueError("mode 'median' is not supported")
+    return np.pad(array, pad_width, mode, **kwargs)
+
+
+def unique_values(x):
+    return np.unique(x, equal_nan=False)  # sorted, which NumPy's unique_values need not be
 
 
 def msort(a):
@@ -90,8 +184,26 @@ def around(a, decimals=0, out=None):
     return made if out is None else np.copyto(out, made, "unsafe")
 
 
+def _fit(dtype: np.dtype, *numbers) -> None:
+    """OverflowError where one of Python's integers is no number of an integer type."""
+    for number in numbers:
+        if type(number) is int and dtype.kind in "iu":
+            dtype.type(number)
+
+
+def choice(condition, x=None, y=None):
+    if x is None or y is None:
+        raise ValueError("Must provide both 'x' and 'y' or neither.")
+    for value, other in ((x, y), (y, x)):
+        _fit(getattr(other, "dtype", np.dtype(float)), value)
+    return np.where(condition, x, y)
+
+
 def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
+
+    if all(value is None or type(value) is int for value in (a_min, a_max)):
+        _fit(a.dtype, a_min, a_max)
 
     def bound(value, limit):
         if value is None or np.result_type(value).kind != "f":
@@ -101,6 +213,34 @@ def clip(a, a_min, a_max, out=None):
         return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
 
     return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out)
+
+
+def _of_float_type(function: Callable) -> Callable:
+    """``function`` in double precision, in the type that a sine of ``x`` has."""
+
+    def call(x):
+        x = np.asarray(x)
+        dtype = np.sin.resolve_dtypes((x.dtype, None))[1]
+        wide = np.complex128 if dtype.kind == "c" else np.float64
+        return function(x.astype(wide)).astype(dtype)
+
+    return named(call, function.__name__)
+
+
+@_of_float_type
+def i0(x):
+    return np.where(np.isinf(x), np.inf, np.i0(x))
+
+
+@_of_float_type
+def sinc(x):
+    """Of whole numbers exactly 0, of 0 and of what is no number 1."""
+    if x.dtype.kind == "c":
+        sine = np.sin(np.pi * x)
+    else:
+        turn = np.remainder(x, 2)
+        sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
+    return np.where(np.abs(x) > 1e-9, sine / (np.pi * x), 1)
 
 
 def angle(z, deg=False):
@@ -191,30 +331,3 @@ def min_scalar_type(a) -> np.dtype:
     if isinstance(a, (list, tuple)) and any(isinstance(item, ndarray) for item in a):
         return np.result_type(*map(min_scalar_type, a))
     return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
-
-
-def einsum(*operands, **kwargs):
-    """NumPy's, of operands of one type: CuPy converts first, so that no small ones wrap around."""
-    arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
-    if len(arrays) > 1:
-        common = np.result_type(*(array.dtype for array in arrays))
-        operands = tuple(
-            operand.astype(common, copy=False) if isinstance(operand, np.ndarray) else operand
-            for operand in operands
-        )
-    return np.einsum(*operands, **kwargs)
-
-
-def einsum_blas(*args, **kwargs) -> str | None:
-    """A label that two operands have and the result has not is summed over by cuBLAS."""
-    if isinstance(args[0], str):
-        inputs, arrow, output = args[0].replace(" ", "").partition("->")
-        operands, inputs = args[1:], inputs.split(",")
-    else:  # operand, labels, operand, labels, and perhaps the labels of the result
-        pairs = len(args) // 2
-        operands, inputs = args[0 : 2 * pairs : 2], args[1 : 2 * pairs : 2]
-        arrow, output = len(args) % 2, args[-1]
-    counts = Counter(label for labels in inputs for label in set(labels) - {".", Ellipsis})
-    shared = {label for label, count in counts.items() if count > 1}
-    inexact = any(np.asarray(getattr(v, "_array", v)).dtype.kind in "fc" for v in operands)
-    return "cuBLAS" if inexact and shared.difference(output if arrow else ()) else None

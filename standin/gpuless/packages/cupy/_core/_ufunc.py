@@ -20,11 +20,20 @@ class ufunc:
 
     Calling it takes scalars, device arrays and what offers one (TypeError: Unsupported type,
     otherwise) and returns a C-contiguous array, a tuple of them, or the outputs that were given.
-    ``loop``, one of ``_loops``, goes before NumPy's.
+    ``loop``, one of ``_loops``, goes before NumPy's where the operands are of a kind in
+    ``loop_for``. An operand of no kind in ``kinds`` is a TypeError.
     """
 
-    def __init__(self, function: np.ufunc, name: str | None = None, loop: Callable | None = None):
+    def __init__(
+        self,
+        function: np.ufunc,
+        name: str | None = None,
+        loop: Callable | None = None,
+        loop_for: str = "biufc",
+        kinds: str = "biufc",
+    ):
         self._function, self._loop = function, loop
+        self._loop_for, self._kinds = loop_for, kinds
         self.name = self.__name__ = f"cupy_{name or function.__name__}"
         self.nin, self.nout, self.nargs = function.nin, function.nout, function.nargs
         self.types = [t for t in function.types if not set(t) & set("OMmgG")]
@@ -90,7 +99,7 @@ class ufunc:
 
         def work() -> None:
             made = None
-            if self._loop:
+            if self._loop and dtypes[0].kind in self._loop_for:
                 operands = (np.asarray(v, dtypes[0]) for v in values)
                 with np.errstate(all="ignore"):
                     made = self._loop(*operands)
@@ -122,6 +131,8 @@ class ufunc:
     def _resolve(self, types: tuple, dtype: np.dtype | None) -> tuple:
         key = (types, dtype)
         if key not in self._resolved:
+            if any(np.dtype(t).kind not in self._kinds for t in types):
+                raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
             options = {}
             if dtype is not None:
                 options["signature"] = (None,) * self.nin + (dtype,) * self.nout

@@ -1,0 +1,109 @@
+"""``einsum``: NumPy's sums, in the types and the order in memory that CuPy gives them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+
+from cupy._core._special import summed_in_f
+
+
+def einsum(*operands, **kwargs):
+    """NumPy's, of operands of one type: CuPy converts first, so that no small ones wrap around."""
+    arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
+    if len(arrays) > 1:
+        common = np.result_type(*(array.dtype for array in arrays))
+        operands = tuple(
+            operand.astype(common, copy=False) if isinstance(operand, np.ndarray) else operand
+            for operand in operands
+        )
+    result = np.einsum(*operands, **kwargs)
+    a_view = len(arrays) == 1 and np.may_share_memory(result, arrays[0])
+    if np.ndim(result) < 2 or a_view or result is kwargs.get("out"):
+        return result
+    inputs, output = _labels(operands)
+    order, in_f = _order(inputs, output, arrays, operands, kwargs.get("optimize", False))
+    axes = [output.index(label) for label in [*order, *(set(output) - set(order))]]
+    lying = np.asarray(result.transpose(axes), order="F" if in_f else "C")
+    return lying.transpose(np.argsort(axes))
+
+
+def _labels(operands: tuple) -> tuple[list[list[int]], list[int]]:
+    """The labels of each operand and of the result, as numbers: negative ones for an ellipsis."""
+    if isinstance(operands[0], str):
+        text, arrow, result = operands[0].replace(" ", "").replace("...", "@").partition("->")
+        arrays, inputs, output = operands[1:], text.split(","), result if arrow else None
+    else:  # operand, labels, operand, labels, and perhaps the labels of the result
+        pairs = len(operands) // 2
+        arrays, inputs = operands[0 : 2 * pairs : 2], operands[1 : 2 * pairs : 2]
+        output = operands[-1] if len(operands) % 2 else None
+
+    def numbers(labels, hidden: int) -> list[int]:
+        spread = [range(-hidden, 0) if x in ("@", Ellipsis) else [x] for x in labels]
+        return [ord(x) if isinstance(x, str) else x for x in itertools.chain(*spread)]
+
+    pairs_of = zip(inputs, arrays, strict=True)
+    hidden = [np.ndim(a) - sum(x not in ("@", Ellipsis) for x in sub) for sub, a in pairs_of]
+    found = [numbers(sub, n) for sub, n in zip(inputs, hidden, strict=True)]
+    if output is not None:
+        return found, numbers(output, max(hidden))
+    counts = Counter(itertools.chain(*found))
+    return found, sorted(label for label, count in counts.items() if label < 0 or count == 1)
+
+
+def _order(inputs, output, arrays, operands, optimize) -> tuple[list[int], bool]:
+    """The result's labels as they lie in memory, the widest stride first, and whether it is the
+    last instead, as in a sum of one operand that cuB makes.
+
+    CuPy takes the operands two by two from the end, and multiplies matrices: first the labels that
+    both and the result have, then those of the later operand, then those of the earlier one.
+    """
+    if len(inputs) == 1:
+        (sub,) = inputs
+        summed = tuple(axis for axis, label in enumerate(sub) if label not in output)
+        kept = [label for label in dict.fromkeys(sub) if label in output]
+        alone = len(set(sub)) == len(sub)
+        return kept, alone and summed_in_f(arrays[0], summed, True)
+    used = Counter(itertools.chain(output, *map(set, inputs)))
+    ordered = [
+        [x for x, n in dict(zip(sub, array.shape, strict=True)).items() if n != 1 and used[x] > 1]
+        for sub, array in zip(inputs, arrays, strict=True)
+    ]
+    path = [range(len(ordered))]
+    if optimize is not False:  # NumPy's path, most often CuPy's
+        path = np.einsum_path(*operands, optimize=optimize)[0][1:]
+    for step in path:
+        last, *others = sorted(step, reverse=True)
+        for other in others:
+            pair = ordered.pop(last), ordered.pop(other)
+            ordered.append(_pair(*pair, [*output, *itertools.chain(*ordered)]))
+            last = -1
+    return [label for label in ordered[0] if label in output], False
+
+
+def _pair(first: list[int], second: list[int], others: list[int]) -> list[int]:
+    """The labels of the product of two operands, in the order of its axes."""
+    if not (first and second):
+        return first + second
+    shared = set(first) & set(second)
+    batch = sorted(shared & set(others))
+    made = [*batch, *sorted(set(first) - shared), *sorted(set(second) - shared)]
+    nothing_summed = len(batch) == len(shared)
+    return list(others) if nothing_summed and len(made) == len(others) else made
+
+
+def einsum_blas(*args, **kwargs) -> str | None:
+    """A label that two operands have and the result has not is summed over by cuBLAS."""
+    if isinstance(args[0], str):
+        inputs, arrow, output = args[0].replace(" ", "").partition("->")
+        operands, inputs = args[1:], inputs.split(",")
+    else:  # operand, labels, operand, labels, and perhaps the labels of the result
+        pairs = len(args) // 2
+        operands, inputs = args[0 : 2 * pairs : 2], args[1 : 2 * pairs : 2]
+        arrow, output = len(args) % 2, args[-1]
+    counts = Counter(label for labels in inputs for label in set(labels) - {".", Ellipsis})
+    shared = {label for label, count in counts.items() if count > 1}
+    inexact = any(np.asarray(getattr(v, "_array", v)).dtype.kind in "fc" for v in operands)
+    return "cuBLAS" if inexact and shared.difference(output if arrow else ()) else None

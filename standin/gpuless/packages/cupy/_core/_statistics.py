@@ -1,0 +1,100 @@
+"""Quantiles and histograms, where CuPy's rules are not NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
+
+
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    q = (np.asarray(q) if isinstance(q, (list, tuple)) else q) / 100
+    if not _is_valid(q):
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    q = np.asarray(q) if isinstance(q, (list, tuple)) else q
+    if not _is_valid(q):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+
+def _is_valid(q) -> bool:
+    """CuPy's check, which is content with one number that is right."""
+    return bool(np.any(np.less_equal(0.0, q)) and np.any(np.less_equal(q, 1.0)))
+
+
+def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: bool):
+    """NaN are the largest numbers, as they are sorted, and make no NaN of all the rest."""
+    if method not in (*_WHOLE, "midpoint", "linear"):
+        raise ValueError(f"'{method}' method is not yet supported. Please use any other method.")
+    dtype, places = np.result_type(a, q), np.asarray(q)
+    if places.ndim > 1:
+        raise ValueError(f"Expected q to have a dimension of 1.\nActual: {places.ndim} != 1")
+    axes = np.lib.array_utils.normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
+    kept = [n for i, n in enumerate(a.shape) if i not in axes]
+    rows = np.moveaxis(a, axes, range(-len(axes), 0)).reshape(*kept, -1)
+    rows = rows if overwrite_input else rows.copy()
+    rows.sort(axis=-1)
+    at = places.reshape(-1) * (rows.shape[-1] - 1.0)
+    if method in _WHOLE:
+        found = np.take(rows, _WHOLE[method](at).astype(int), -1)
+    else:
+        found = _between(
+            rows, at if method == "linear" else (np.floor(at) + np.ceil(at)) / 2, dtype
+        )
+    found = np.moveaxis(found, -1, 0)
+    if places.ndim == 0:
+        found = found[0]
+    if keepdims:
+        ones = [1 if i in axes else n for i, n in enumerate(a.shape)]
+        found = found.reshape([-1, *ones] if places.size > 1 else ones)
+    if out is None:
+        return np.asarray(found, order="C")
+    np.copyto(out, found, "unsafe")
+    return out
+
+
+def _between(rows, at, dtype: np.dtype):
+    """Between two elements of each row, as CuPy's kernel has it: all rows are one, so that the
+    largest number of a row meets the first one of the next, with a factor of 0."""
+    if rows.dtype.kind == "c":
+        raise TypeError("complex numbers have no order between two of them")
+    wide = {"e": "f4", "?": "i4", "b": "i4", "B": "i4", "h": "i4", "H": "i4"}
+    numbers = rows.astype(wide.get(rows.dtype.char, rows.dtype), copy=False).ravel()
+    first = np.arange(rows.size // rows.shape[-1]).reshape(*rows.shape[:-1], 1) * rows.shape[-1]
+    bottom = first + np.floor(at).astype(int)
+    top = np.minimum(bottom + 1, rows.size - 1)
+    low, high = numbers[bottom], numbers[top]
+    above = (at - np.floor(at)).astype(dtype)
+    step = (high - low).astype(dtype)
+    return np.where(above < 0.5, low + step * above, high - step * (1 - above)).astype(dtype)
+
+
+def histogram(x, bins=10, range=None, density=False, weights=None):
+    """Sums of ``weights`` are integers, double precision, or complex numbers of it; a weight whose
+    x is NaN is in the first bin."""
+    if isinstance(bins, str):
+        raise NotImplementedError("only integer and array bins are implemented")
+    if weights is None:
+        return np.histogram(x, bins, range, density)
+    if weights.shape != x.shape:
+        raise ValueError("weights should have the same shape as a.")
+    edges = np.histogram(x, bins, range)[1]
+    x, weights = x.ravel(), weights.ravel()
+    found = np.zeros(len(edges) - 1, {"c": complex, "f": float}.get(weights.dtype.kind, int))
+    inside = ~((x < edges[0]) | (edges[-1] < x))
+    place = np.minimum(np.searchsorted(edges, x, "right") - 1, len(found) - 1)
+    place = np.where(x == x, place, 0)
+    np.add.at(found, place[inside], weights[inside])
+    return (found / np.diff(edges) / found.sum() if density else found), edges
+
+
+def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
+    return np.histogram2d(x, y, bins, range, density, weights)  # of another order
+
+
+def histogramdd(sample, bins=10, range=None, weights=None, density=False):
+    return np.histogramdd(sample, bins, range, density, weights)
