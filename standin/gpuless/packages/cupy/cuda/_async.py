@@ -6,8 +6,7 @@ import collections
 import weakref
 
 from cupy.cuda import runtime
-from cupy.cuda._guarded import Memory, MemoryPointer, round_up
-from cupy.cuda.memory import OutOfMemoryError
+from cupy.cuda._guarded import Memory, MemoryPointer, OutOfMemoryError, round_up
 from cupy.cuda.stream import get_current_stream
 
 _PIECE = 32 << 20  # bytes; what the driver reserves is a multiple of it

@@ -8,6 +8,7 @@ import gc
 import numpy as np
 
 from cupy.cuda import _ownership, runtime
+from cupy.cuda._hooks import hooks, told
 from gpuless.engine.memory import Allocation, NoMemory, release
 
 UNIT = 512  # bytes; sizes in a pool are multiples of it
@@ -17,8 +18,20 @@ def round_up(size: int) -> int:
     return -(-size // UNIT) * UNIT
 
 
-# The memory hooks in use, by thread and name; cupy.cuda.memory_hook.
-hooks: dict[int, dict] = {}
+class OutOfMemoryError(MemoryError):
+    """Raised when the pool's limit would be passed."""
+
+    __module__ = "cupy.cuda.memory"
+
+    def __init__(self, size: int, total: int, limit: int = 0):
+        self._size, self._total, self._limit = size, total, limit
+        message = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes" + (
+            f", limit set to: {limit:,} bytes)." if limit else ")."
+        )
+        super().__init__(message)
+
+    def __reduce__(self):
+        return type(self), (self._size, self._total, self._limit)
 
 
 def _allocate(size: int) -> Allocation:
@@ -60,8 +73,6 @@ class Memory:
 
     def _give_back(self) -> None:
         """``given_back``, of which hooks are told."""
-        from cupy.cuda.memory_hook import told
-
         known = {"device_id": self.device_id, "mem_size": round_up(self.size)}
         known |= {"mem_ptr": self.ptr, "pmem_id": id(self)}
         with told("free", known, {}):

@@ -22,26 +22,13 @@ from cupy.cuda._guarded import (  # noqa: F401
     ManagedMemory,
     Memory,
     MemoryPointer,
+    OutOfMemoryError,
     PooledMemory,
     UnownedMemory,
-    hooks,
     round_up,
 )
+from cupy.cuda._hooks import hooks, told
 from gpuless.engine import memory as engine_memory
-
-
-class OutOfMemoryError(MemoryError):
-    """Raised when the pool's limit would be passed."""
-
-    def __init__(self, size: int, total: int, limit: int = 0):
-        self._size, self._total, self._limit = size, total, limit
-        message = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes" + (
-            f", limit set to: {limit:,} bytes)." if limit else ")."
-        )
-        super().__init__(message)
-
-    def __reduce__(self):
-        return type(self), (self._size, self._total, self._limit)
 
 
 class _Block:
@@ -152,8 +139,6 @@ class MemoryPool:
         """Allocate ``size`` bytes; OutOfMemoryError past the limit or the device's memory."""
         if not hooks:
             return self._malloc(size)
-        from cupy.cuda.memory_hook import told
-
         known = {"device_id": runtime.getDevice(), "size": size, "mem_size": round_up(size)}
         given = {"mem_ptr": 0, "pmem_id": 0}
         with told("malloc", known, given):
@@ -189,8 +174,6 @@ class MemoryPool:
         return PooledMemory.around(given, size)
 
     def _make_and_tell(self, size: int) -> PooledMemory:
-        from cupy.cuda.memory_hook import told
-
         known = {"device_id": runtime.getDevice(), "mem_size": round_up(size)}
         given = {"mem_ptr": 0}
         with told("alloc", known, given):

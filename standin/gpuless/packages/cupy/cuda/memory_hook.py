@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
 
-from cupy.cuda import _guarded
+from cupy.cuda._hooks import hooks, of_this_thread
 
 
 def get_memory_hooks() -> dict[str, MemoryHook]:
     """The hooks of this thread by their names, in the order in which they were entered."""
-    return _guarded.hooks.get(threading.get_ident(), {})
+    return of_this_thread()
 
 
 class MemoryHook:
@@ -28,7 +26,7 @@ class MemoryHook:
     name = "MemoryHook"
 
     def __enter__(self):
-        ours = _guarded.hooks.setdefault(threading.get_ident(), {})
+        ours = hooks.setdefault(threading.get_ident(), {})
         if self.name in ours:
             raise KeyError(f"memory hook {self.name} already exists")
         ours[self.name] = self
@@ -38,7 +36,7 @@ class MemoryHook:
         ours = get_memory_hooks()
         del ours[self.name]
         if not ours:
-            del _guarded.hooks[threading.get_ident()]
+            del hooks[threading.get_ident()]
 
     def alloc_preprocess(self, **kwargs) -> None:
         """``device_id``, ``mem_size``."""
@@ -57,16 +55,3 @@ class MemoryHook:
 
     def free_postprocess(self, **kwargs) -> None:
         """``device_id``, ``mem_size``, ``mem_ptr``, ``pmem_id``."""
-
-
-@contextlib.contextmanager
-def told(what: str, before: dict, after: dict) -> Iterator[None]:
-    """Tell this thread's hooks what is known before a ``with`` block, and ``after`` it as well."""
-    hooks = list(get_memory_hooks().values())
-    for hook in hooks:
-        getattr(hook, f"{what}_preprocess")(**before)
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            getattr(hook, f"{what}_postprocess")(**before, **after)
