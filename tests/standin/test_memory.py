@@ -1,8 +1,10 @@
 """Memory: guard zones, the pool's books, allocators, pinned memory."""
 
 import gc
+import itertools
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cupy as cp
 import cupyx
@@ -311,3 +313,14 @@ def test_memory_of_somebody_else_ends_where_its_array_does():
     assert cp.ndarray(10, "f4", cp.cuda.MemoryPointer(memory, 0)).sum() == 10
     with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array of 40 begins"):
         cp.cuda.UnownedMemory(a.data.ptr, 10000, a)
+
+
+def test_threads_that_allocate_at_once_get_memory_of_their_own():
+    def work(number):
+        return [engine_memory.Allocation(1000 + 520 * k + number) for k in range(300)]
+
+    with ThreadPoolExecutor(8) as pool:
+        made = [one for part in pool.map(work, range(8)) for one in part]
+    places = sorted((one.address, one.size) for one in made)
+    for (begin, size), (after, _) in itertools.pairwise(places):
+        assert begin + size <= after

@@ -89,7 +89,7 @@ def test_a_changed_header_is_seen(tmp_path):
     source = '#include "mine.h"\n' + KERNEL.format("x[i] = ANSWER;")
     for answer in (1, 2, 1):
         header.write_text(f"#define ANSWER {answer}\n")
-        cp._core.raw._module.cache_clear()  # as in a new process
+        cp._core.raw._modules.clear()  # as in a new process
         run(source, answer, options)
 
 

@@ -6,7 +6,7 @@ import cupy as cp
 import cupyx
 import numpy as np
 import pytest
-from cupy.cuda import runtime
+from cupy.cuda import _ownership, runtime
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.texture import (
     ChannelFormatDescriptor,
@@ -530,6 +530,7 @@ def test_arguments():
 
 def test_another_device_s_texture(four_devices, monkeypatch):
     monkeypatch.setenv("CUPY_STANDIN_CARD", "peers=0")
+    monkeypatch.setattr(_ownership, "_peers", set())  # what other tests have let in
     with cp.cuda.Device(1):
         texture = texture_of(FLOATS)
     with pytest.raises(RuntimeError, match="memory of device 1, and the current device is 0"):

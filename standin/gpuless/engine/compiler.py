@@ -287,7 +287,8 @@ def has_shadow() -> bool:
 
     RuntimeError where there is no room for device memory at all.
     """
-    found = runtime().standin_reserve(int(os.environ.get("STANDIN_FENCES") != "pages"))
+    with _lock:  # another thread must not go on with half of it
+        found = runtime().standin_reserve(int(os.environ.get("STANDIN_FENCES") != "pages"))
     if not found:
         raise RuntimeError(
             "the system has no addresses to reserve for device memory. Where a limit is set to "

@@ -12,6 +12,7 @@ import ctypes
 import functools
 import math
 import re
+import threading
 
 from gpuless.engine import compiler
 
@@ -59,6 +60,7 @@ class _Freed:
 _spare = _Freed()
 _returned = _Freed()  # the system has the memory back, the addresses are kept
 _live: dict[int, int] = {}  # size by address
+_extending = threading.RLock()  # while C runs, Python lets other threads in
 
 
 def _held(size: int) -> int:
@@ -97,7 +99,8 @@ class Allocation:
         held = _held(size)
         address = _spare.take(held)
         if address is None and (held < LARGE or held + RESERVE < _available()):
-            address = _returned.take(held) or extend(held)
+            with _extending:
+                address = _returned.take(held) or extend(held)
         if address is None:
             raise NoMemory(f"there is no room for {size:,} bytes")
         open_memory(address, size)
