@@ -173,3 +173,11 @@ def test_where_takes_a_number_as_its_condition():
 def test_a_copy_inside():
     x = cp.arange(3)
     assert cp.fuse(lambda x: x.copy() + cp.copy(x))(x).tolist() == [0, 2, 4]
+
+
+def test_where_takes_an_integer_that_the_type_cannot_hold():
+    x = cp.array([3, 0, 7], np.uint8)
+    fused = cp.fuse(lambda x: cp.where(x, x, -3))(x)
+    assert fused.dtype == np.uint8 and fused.tolist() == [3, 253, 7]
+    with pytest.raises(OverflowError):  # only outside of fuse
+        cp.where(x, x, -3)

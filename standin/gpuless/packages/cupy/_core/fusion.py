@@ -112,6 +112,14 @@ def _unwrap(value):
     raise TypeError(f"{type(value)} type is not supported")
 
 
+def _as_one_another(values: list) -> list:
+    """Two choices: a Python integer takes the other's integer type, even if that cannot hold it."""
+    types = {v.dtype for v in values if isinstance(v, ndarray)}
+    if len(types) != 1 or (dtype := types.pop()).kind not in "iu":
+        return values
+    return [np.array(v).astype(dtype)[()] if type(v) is int else v for v in values]
+
+
 def _wrap(value, proxies: tuple):
     if isinstance(value, tuple):
         return tuple(_wrap(item, proxies) for item in value)
@@ -140,8 +148,8 @@ def _fusable(function: Callable) -> Callable:
             key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value
             for key, value in kwargs.items()
         }
-        if name == "where" and isinstance(content[0], _SCALARS):  # fused, it may be a number
-            content[0] = asarray(content[0])
+        if name == "where":
+            content = [asarray(content[0]), *_as_one_another(content[1:])]
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:
