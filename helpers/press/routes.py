@@ -76,12 +76,12 @@ def need(book):
 
 def before(known, numbers):
     """Return the numbers of all that the chapters `numbers` build on, themselves left out."""
-    found, todo = set(), list(numbers)
-    while todo:
-        for number in known[todo.pop()].needs:
+    found, waiting = set(), list(numbers)
+    while waiting:
+        for number in known[waiting.pop()].needs:
             if number not in found:
                 found.add(number)
-                todo.append(number)
+                waiting.append(number)
     return sorted(found - set(numbers))
 
 

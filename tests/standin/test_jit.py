@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 import pytest
 from jit_lines import line_of
+from translated import collatz
 
 from gpuless.engine.errors import KernelError
 
@@ -22,18 +23,6 @@ FACTORS = (2, 5)
 
 
 # The language
-
-
-def collatz(n):
-    """Steps to 1, at most 20."""
-    steps = 0
-    while n > 1 and steps < 20:
-        if n % 2 == 0:
-            n //= 2
-        else:
-            n = 3 * n + 1
-        steps += 1
-    return steps
 
 
 def first_divisor(n):

@@ -3,23 +3,12 @@
 import cupy as cp
 import numpy as np
 import pytest
+from translated import collatz
 
 import helpers
 
 pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own interpreter")
 NUMBERS = np.array([0, 1, 5, 6, 7, 27, 97, -3])
-
-
-def collatz(n):
-    """Steps to 1, at most 20."""
-    steps = 0
-    while n > 1 and steps < 20:
-        if n % 2 == 0:
-            n //= 2
-        else:
-            n = 3 * n + 1
-        steps += 1
-    return steps
 
 
 def first_divisor(n, limit):
