@@ -135,6 +135,34 @@ def test_how_much_a_thread_can_hold(barrier):
         cp.RawKernel(source, "k", (f"-DN={too_large}",))((1,), (33,), (y,))
 
 
+ENDED = {
+    "{ int a = n; p = &a; } y[0] = *p;": True,
+    "{ int a[4]; for (int i = 0; i < 4; ++i) a[i] = i; p = a + n; } *p = 5; y[0] = *p;": True,
+    "p = last(n); y[0] = *p;": True,
+    "auto made = [&]() { int a = n; return [&a]() { return a + 1; }; }; y[0] = made()();": True,
+    "kept(n, &p); y[0] = *p;": True,
+    "int &r = *p; { int a = n; p = &a; y[0] = *p; } y[1] = r;": False,
+    "for (int i = 0; i < n; ++i) { int a[3]; p = a + i % 3; *p = i; y[0] += *p; }": False,
+    "int all[5]; { int *q = all + 1; *q = n; p = q; } y[0] = *p;": False,
+}
+
+
+@pytest.mark.skipif(
+    compiler.find_compiler().family != "gcc" or compiler.find_compiler().major < 12,
+    reason="g++ 12 says so",
+)
+@pytest.mark.parametrize("body", ENDED)
+def test_the_address_of_what_has_ended(body, only_the_standin):
+    before = """__device__ int *last(int n) { int a[3]; int *q = a + n % 3; *q = n; return q; }
+    __device__ void kept(int n, int **p) { int a[3]; a[n % 3] = n; *p = a; }
+    """
+    k = kernel(f"int *p = y; {body}", "int *y, int n", before)
+    if not ENDED[body]:
+        return k.compile()
+    with pytest.raises(CompileException, match="error: its scope has ended: .* 'a'"):
+        k.compile()
+
+
 def test_the_size_of_a_local_array_is_a_constant():
     k = kernel("int n = 4;\nfloat a[n]; a[0] = 1; y[0] = a[0];", "float *y")
     with pytest.raises(

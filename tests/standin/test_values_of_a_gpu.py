@@ -303,3 +303,38 @@ def test_complex_powers_of_zero_in_a_kernel():
     )
     found = kernel(cp.zeros(3, complex), cp.array([0, 2, 1j])).get()
     assert np.isnan(found[0].real) and found[1] == 0
+
+
+def test_zeros_of_sinpi_and_cospi():
+    """sinpi has the sign of its argument where it is 0, and cospi none."""
+    x = np.array([0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 1.5, -1.5, 2.5])
+    code = """extern "C" __global__ void k(const double *x, double *y, float *z, int n) {
+        int i = threadIdx.x;
+        sincospi(x[i], y + i, y + n + i);
+        z[i] = sinpif((float)x[i]), z[n + i] = cospif((float)x[i]);
+    }"""
+    y, z = cp.zeros((2, len(x))), cp.zeros((2, len(x)), "f4")
+    cp.RawKernel(code, "k")((1,), (len(x),), (cp.asarray(x), y, z, len(x)))
+    for sine, cosine in (y.get(), z.get()):
+        whole = x == np.trunc(x)
+        assert (sine[whole] == 0).all() and (np.signbit(sine) == np.signbit(x))[whole].all()
+        assert (cosine[~whole] == 0).all() and not np.signbit(cosine[~whole]).any()
+
+
+def test_of_the_least_numbers_there_are():
+    """erfcinv and normcdfinv are right down to the least double; jn is NaN near 0 where n > 1."""
+    special = pytest.importorskip("scipy.special")
+    y = np.array([1e-299, 1e-301, 1e-310, 5e-324, 0.5])
+    code = """extern "C" __global__ void k(const double *y, double *x, float *z) {
+        int i = threadIdx.x;
+        x[i] = erfcinv(y[i]), x[5 + i] = normcdfinv(y[i]), x[10 + i] = jn(2, i * 1e-39);
+        z[i] = jnf(3, i * 1e-17f) + jn(1, 0.f);
+    }"""
+    x, z = cp.zeros((3, 5)), cp.zeros(5, "f4")
+    cp.RawKernel(code, "k")((1,), (5,), (cp.asarray(y), x, z))
+    np.testing.assert_allclose(special.log_ndtr(x[1].get()), np.log(y), rtol=1e-12)
+    halves = special.log_ndtr(-(2**0.5) * x[0].get())
+    np.testing.assert_allclose(halves, np.log(y) - np.log(2), rtol=1e-12)
+    assert not np.signbit(x[1, 4])
+    assert cp.isnan(x[2]).tolist() == [True] * 4 + [False]
+    assert cp.isnan(z).tolist() == [True] * 4 + [False]

@@ -43,6 +43,9 @@ if sys.platform != "darwin":
 # What a variable holds before it is given a value: the same useless number each time. Else Clang
 # takes it that only lanes which have set theirs come to a shuffle, and drops the test before it.
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
+# g++ says where the address of a variable is used whose scope has ended. (The shadow could tell it
+# with -fsanitize-address-use-after-scope; but that keeps every small struct out of registers.)
+ENDED = "-Wdangling-pointer=1"
 # NVRTC only warns of `int i{3.7}`, and does not count in bytes from a void pointer.
 LIKE_NVRTC = ["-Wno-narrowing", "-Werror=pointer-arith"]
 # Or g++ makes one call of `long long n = floor(x)`, which does not notice what is too large.
@@ -108,8 +111,10 @@ GUARDS = re.compile(rb"\0_ZGVZN12standin_user\w*E(\d+)(\w+)\0")
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 # What g++ takes with a warning and CUDA does not: `pow(x, 2.0)` of a float x.
 _AMBIGUOUS = re.compile(r"\bwarning: ISO C\+\+ says that these are ambiguous\b.*")
+_OUT_OF_RANGE = re.compile(r"\bwarning: floating constant (?:exceeds range|truncated to zero).*")
 # What `printf` would misread, on a GPU too; and a type in that.
 _FORMAT = re.compile(r"\bwarning: format (?:'[^']*' expects|specifies) |more '%' conversions than")
+_ENDED = re.compile(r"\bwarning: (?:using (?:a )?dangling pointer|storing the address of local) .*")
 _TYPE = re.compile(r"type '([^']*)'(?: [{(]aka '([^']*)')?")
 # Behind the text of a kernel: the number that language.h promises.
 TAIL = "\nconst int warpSize = 32;\n"
@@ -219,6 +224,10 @@ def _errors(messages: str) -> Iterator[str]:
         if _AMBIGUOUS.search(line):
             what = "error: more than one overloaded function matches the arguments of this call"
             yield _AMBIGUOUS.sub(what, line)
+        elif _OUT_OF_RANGE.search(line):
+            yield _OUT_OF_RANGE.sub("error: floating constant is out of range", line)
+        elif _ENDED.search(line):
+            yield line.replace("warning: ", "error: its scope has ended: ", 1)
         elif _FORMAT.search(line):
             kinds = [_kind(aka or name) for name, aka in _TYPE.findall(line)]
             if len(kinds) != 2 or kinds[0] != kinds[1]:
@@ -306,6 +315,8 @@ def _kernel_flags(pointers: bool) -> list[str]:
     compiler = find_compiler()
     if compiler.family != "gcc" or compiler.major >= 12:
         flags.append(UNINITIALISED)
+    if compiler.family == "gcc" and compiler.major >= 12:
+        flags.append(ENDED)
     if pointers:
         flags += ["-fsanitize=alignment", *(SHADOW_CHECKS[compiler.family] * has_shadow())]
     return flags

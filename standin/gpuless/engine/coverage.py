@@ -12,7 +12,11 @@ from gpuless.engine.preprocess import CUPY_HEADERS, HEADERS
 # What a kernel cannot have: how it looks in preprocessed text, and what it is.
 REFUSED = (
     (r"<<<", "dynamic parallelism (`<<<...>>>`)"),
-    (r"\b__cluster_dims__\b|\b__block_size__\b", "clusters, which need compute capability 9.0"),
+    (
+        r"\b__cluster_dims__\b|\b__block_size__\b|\b__launch_bounds__\s*\((?:[^(),]|\([^()]*\))*,"
+        r"(?:[^(),]|\([^()]*\))*,",
+        "clusters, which need compute capability 9.0",
+    ),
     (
         r"\bcuda\s*::(?!\s*(?:std\s*::\s*)?(?:atomic(?:_ref)?\b|memory_order|atomic_thread_fence"
         r"|thread_scope_)\w*)(?!\s*thread_scope\b)",

@@ -85,10 +85,22 @@ _LATER = (
     ),
     (20, r"[{,]\s*\.\s*[A-Za-z_]\w*\s*(?:=(?!=)|\{)", _EXPRESSION),
 )
-# A class of the reader's with the name of one of CUDA's vectors.
-_VECTOR = re.compile(
-    r"(?:\b(?:struct|class|union)\s+(?=\w+\s*\{)|\busing\s+(?=\w+\s*=)|(?:\btypedef\b[^;(){}]*?|\}\s*)(?=\w+\s*;))"
-    r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|dim3)\b"
+# A type or a namespace of the reader's with the name of a type that NVRTC has without a header.
+_CUDAS = re.compile(
+    r"(?:\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+(?=\w+\s*[:{])|\busing\s+(?=\w+\s*=)"
+    r"|\bnamespace\s+(?=\w+\s*[{=])|(?:\btypedef\b[^;(){}]*?|\}\s*)(?=\w+\s*;))"
+    r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|(?:u?long(?:long)?|double)4_(?:16|32)a"
+    r"|dim3|cuda[A-Z]\w*)\b"
+)
+_SIZES = re.compile(
+    r"\btypedef\s+(?!(?:unsigned\s+long|long\s+unsigned)\s+(?:int\s+)?size_t|(?:signed\s+)?long\s+(?:int\s+)?"
+    r"[pc]\w+\s*;)(?:(?:unsigned|signed|char|short|int|long|float|double)\b\s*)+\b"
+    r"(size_t|ptrdiff_t|clock_t)(?=\s*;)"
+)
+# A member, or a variable, that is an array without a size.
+_UNSIZED = re.compile(
+    r"(?:[;{}]|(?<!:):(?!:))((?![^;{}]*\b(?:extern|static|typedef|using|return)\b)(?:[\w\s<>,*]|::)*\w)\s*\[\s*\]"
+    r"(?:\s*\[\w*\])*\s*;"
 )
 # How many arguments a function takes at most: here these take the line of their call as well.
 ARGUMENTS = {
@@ -139,9 +151,14 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
     for match in re.finditer(r"\b_(?:_\w+__|GNU_SOURCE|LP64)\b", bare):
         if match[0] in _macros() or match[0] in ("__COUNTER__", "__TIMESTAMP__"):
             yield match.start(), _UNDEFINED.format(match[0])
-    for match in _VECTOR.finditer(bare):
-        if bare.count("{", 0, match.start(1)) == bare.count("}", 0, match.start(1)):
-            yield match.start(1), f'class "{match[1]}" has already been defined'
+    for pattern in (_CUDAS, _SIZES):
+        for match in pattern.finditer(bare):
+            before = re.sub(r"\bextern\s*\"\s*\"\s*\{", "", bare[: match.start(1)])
+            if before.count("{") <= before.count("}"):
+                yield match.start(1), f'type "{match[1]}" has already been defined'
+    for match in _UNSIZED.finditer(bare):
+        if len(match[1].split()) > 1:
+            yield match.end(1), f'incomplete type "{match[1].strip()} []" is not allowed'
     yield from _braces(bare)
     for match in re.finditer(r"\b(__\w+)\s*(?=\()", bare):
         most = ARGUMENTS.get(match[1])

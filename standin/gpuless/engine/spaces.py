@@ -25,7 +25,20 @@ VARIABLE = (
     "variables are not allowed in JIT mode. Write __device__, __constant__ or const before '{}'"
 )
 RETURNS = "a __global__ function must have a void return type"
+IN_CLASS = "A __global__ function or function template cannot be a member function: '{}'"
+ELLIPSIS = "a __global__ function cannot have ellipsis"
+QUALIFIERS = "illegal combination of memory qualifiers: '{}'"
+BOUNDS = "__launch_bounds__ is only allowed on a __global__ function: '{}'"
+LINKAGE = "this declaration may not have extern \"C\" linkage: '{}'"
+COMPUTED = "dynamic initialization is not supported for a __device__ variable: '{}'"
+MAIN = "function main cannot be marked __device__ or __global__"
 AUTOMATIC = 'an automatic "{}" variable declaration is not allowed inside a device function body'
+# Functions that g++ works out where CUDA has no code that would: what a variable begins with.
+_FOLDED = re.compile(
+    r"[={,(]\s*(?:[-+*/\w.\s()]*[-+*/\s()])?(?:::)?(?:a?(?:sin|cos|tan)h?|sqrt|cbrt|exp(?:2|m1)?|log(?:2|10|1p|b)?"
+    r"|fabs|floor|ceil|round|rint|trunc|nearbyint|pow|hypot|atan2|fmod|fmax|fmin|fma|fdim|copysign|erfc?"
+    r"|[lt]gamma)f?\s*\("
+)
 _AUTOMATIC = re.compile(
     r"[;{}]\s*((?:(?:const|volatile|unsigned|signed)\s+)*(?:\w+[\s*]+)?"
     r"(__device__|__constant__|__managed__)\b[^;(){}]*[;={])"
@@ -40,7 +53,7 @@ def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
     """CompileError for what a kernel cannot use, as NVRTC words it; ``name`` is the source's."""
     errors, annotated = [], set()
     for one in found:
-        wrong = _wrong(one, annotated)
+        wrong = _wrong(one, annotated) or _misplaced(one, source)
         if wrong:
             errors.append(f"{source.where(one.start)}: error: {wrong.format(one.name)}")
         if one.kind == "function" and one.body:
@@ -71,6 +84,10 @@ def _wrong(one: Declaration, annotated: set[str]) -> str | None:
     if one.kind == "function":
         if one.has(*_ANNOTATED):
             annotated.add(one.name)
+            if one.name == "main" and not (one.in_class or one.scope):
+                return MAIN
+            if one.has("__global__") and one.in_class and not one.has("friend"):
+                return IN_CLASS
             if one.has("__global__") and not one.has("void", "auto"):
                 return RETURNS
         elif one.has("__host__"):
@@ -80,6 +97,22 @@ def _wrong(one: Declaration, annotated: set[str]) -> str | None:
     elif not (one.has(*_MEMORY) or one.template or is_constant(one)):
         return MEMBER if one.in_class else VARIABLE
     return None
+
+
+def _misplaced(one: Declaration, source: Preprocessed) -> str | None:
+    """The message for words that do not go together, or for a value that would be computed."""
+    if one.kind != "function":
+        text = source.bare[one.start : one.end]
+        return COMPUTED if not one.in_class and _FOLDED.search(text) else None
+    kernel = one.has("__global__")
+    if one.c_linkage and one.template:
+        return LINKAGE
+    if kernel and one.has("__device__", "__host__"):
+        return QUALIFIERS
+    if kernel and re.search(r"\.\.\.\s*\)$", source.bare[one.arguments[0] : one.arguments[1] + 1]):
+        return ELLIPSIS
+    before = source.bare[one.start : one.arguments[0]]
+    return BOUNDS if not kernel and "__launch_bounds__" in before else None
 
 
 def _made_by_itself(head: str) -> bool:

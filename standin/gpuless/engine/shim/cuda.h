@@ -16,3 +16,5 @@
 // In the reader's code every byte of a copy is looked at.
 #define memcpy standin_memcpy
 #define memset standin_memset
+// Of <stddef.h>, which NVRTC does not have.
+#undef offsetof

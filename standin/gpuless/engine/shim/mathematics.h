@@ -91,6 +91,7 @@ inline double standin_half_turns(double x, int &quarter) {
 inline double standin_sinpi(double x, int shift) {
     int quarter;
     double rest = standin_half_turns(x, quarter);
+    if (rest == 0 && (quarter + shift) % 2 == 0) return shift ? 0.0 : copysign(0.0, x);
     switch ((quarter + shift) & 3) {
         case 0: return sin(rest);
         case 1: return cos(rest);

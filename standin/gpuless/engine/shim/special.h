@@ -11,6 +11,14 @@ inline double standin_erfcinv(double y) {
     if (y == 1) return 0;
     double l = log(y) + log1p(1 - y), t = 2 / (3.14159265358979323846 * 0.147) + l / 2;
     double x = sqrt(sqrt(t * t - l / 0.147) - t);
+    // Where exp(x^2) is too large, by Newton's method for the logarithm, log(erfcx(x)) - x^2.
+    if (y < 1e-300) {
+        for (int i = 0; i < 5; ++i) {
+            double scaled = erfcx(x);
+            x += (log(scaled) - x * x - log(y)) * scaled * 0.88622692545275801365;
+        }
+        return x;
+    }
     for (int i = 0; i < 5; ++i) {
         double step = (y - erfc(x)) * 0.88622692545275801365 * exp(x * x);  // sqrt(pi) / 2
         x -= step / (1 + x * step);
@@ -35,18 +43,22 @@ inline double standin_bessel(double x, int order) {
 }
 STANDIN_OWN1(erfcinv, standin_erfcinv(x))
 STANDIN_OWN1(erfinv, standin_erfinv(x))
-STANDIN_OWN1(normcdfinv, -1.41421356237309504880 * standin_erfcinv(2 * x))
+STANDIN_OWN1(normcdfinv, 0 - 1.41421356237309504880 * standin_erfcinv(2 * x))
 STANDIN_OWN1(cyl_bessel_i0, standin_bessel(x, 0))
 STANDIN_OWN1(cyl_bessel_i1, standin_bessel(x, 1))
 
-// CUDA has no Bessel functions of a negative order.
+// CUDA has no Bessel functions of a negative order; and near 0 its recurrence comes to inf - inf.
 namespace standin_c {
 extern "C" double jn(int, double);
 extern "C" double yn(int, double);
 }  // namespace standin_c
-inline double jn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::jn(n, x); }
+inline double jn(int n, double x) {
+    return n < 0 || (n > 1 && fabs(x) < 3.8e-39) ? __builtin_nan("") : standin_c::jn(n, x);
+}
 inline double yn(int n, double x) { return n < 0 ? __builtin_nan("") : standin_c::yn(n, x); }
-inline float jnf(int n, float x) { return (float)jn(n, (double)x); }
+inline float jnf(int n, float x) {
+    return n > 1 && fabsf(x) < 4e-17f ? __builtin_nanf("") : (float)jn(n, (double)x);
+}
 inline float ynf(int n, float x) { return (float)yn(n, (double)x); }
 inline float jn(int n, float x) { return jnf(n, x); }
 inline float yn(int n, float x) { return ynf(n, x); }
