@@ -2,7 +2,9 @@
 
 import cupy as cp
 import numpy as np
+import nvrtc
 import pytest
+from cupy.cuda.compiler import CompileException
 from marks import long_but
 
 RNG = np.random.default_rng(22)
@@ -81,6 +83,38 @@ def test_ranks_and_sizes():
     expected = [rank, 144 + 0 * rank, local, 24 + 0 * rank, local % 8, 8 + 0 * rank, local // 8]
     expected.append(100 * (rank // 48) + 10 * (local // 12) + 1)
     np.testing.assert_array_equal(out.get(), np.stack(expected, axis=1))
+
+
+def test_a_tile_of_a_tile_is_counted_in_that():
+    body = """
+    auto block = cg::this_thread_block();
+    auto warp = cg::tiled_partition<32>(block);
+    cg::thread_block_tile<4> small = cg::tiled_partition<4>(warp);
+    auto other = cg::tiled_partition<8>(block);
+    int *o = out + 5 * threadIdx.x;
+    o[0] = small.meta_group_rank(), o[1] = small.meta_group_size(), o[2] = small.thread_rank();
+    o[3] = other.meta_group_rank(), o[4] = other.meta_group_size();"""
+    out, t = cp.zeros((70, 5), "i4"), np.arange(70)
+    kernel(body, "int *out", cooperative=False)((1,), (70,), (out,))
+    expected = [t % 32 // 4, 8 + 0 * t, t % 4, t // 8, 9 + 0 * t]
+    np.testing.assert_array_equal(out.get(), np.stack(expected, axis=1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cg::thread_block b; b.sync();",
+        "cg::grid_group g; out[0] = g.size();",
+        "auto t = cg::tiled_partition<8>(cg::tiled_partition<4>(cg::this_thread_block()));",
+        "auto t = cg::tiled_partition<4>(cg::coalesced_threads());",
+        "out[0] = __globaltimer();",
+    ],
+)
+def test_groups_that_cuda_does_not_make(text, only_the_standin):
+    k = kernel(text, "int *out", cooperative=False)
+    assert not nvrtc.compile(k.code).accepted
+    with pytest.raises(CompileException):
+        k.compile()
 
 
 @pytest.mark.parametrize("size", long_but([4], [32, 16, 4, 1]))

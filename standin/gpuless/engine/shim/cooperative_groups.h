@@ -4,10 +4,13 @@
 namespace cooperative_groups {
 
 class thread_block {
+    thread_block() = default;
+    friend thread_block this_thread_block();
+
    public:
     void sync(int line = __builtin_LINE()) const { standin_barrier(STANDIN_BLOCK, 0, line); }
-    unsigned int thread_rank() const { return standin_here.index; }
-    unsigned int size() const {
+    static unsigned int thread_rank() { return standin_here.index; }
+    static unsigned int size() {
         const dim3 &n = standin_here.block_size;
         return n.x * n.y * n.z;
     }
@@ -20,6 +23,9 @@ class thread_block {
 inline thread_block this_thread_block() { return thread_block(); }
 
 class grid_group {
+    grid_group() = default;
+    friend grid_group this_grid();
+
    public:
     bool is_valid() const { return standin_here.cooperative; }
     void sync(int line = __builtin_LINE()) const {
@@ -40,9 +46,9 @@ class grid_group {
         return (unsigned long long)n.x * n.y * n.z;
     }
     unsigned long long thread_rank() const {
-        return block_rank() * thread_block().size() + standin_here.index;
+        return block_rank() * thread_block::size() + standin_here.index;
     }
-    unsigned long long size() const { return num_blocks() * thread_block().size(); }
+    unsigned long long size() const { return num_blocks() * thread_block::size(); }
     unsigned long long num_threads() const { return size(); }
     dim3 group_dim() const { return standin_here.grid_size; }
     dim3 dim_blocks() const { return standin_here.grid_size; }
@@ -50,21 +56,30 @@ class grid_group {
 };
 inline grid_group this_grid() { return grid_group(); }
 
-// Size lanes of a warp, side by side.
-template <unsigned int Size, class Parent = thread_block>
+// Size lanes of a warp, side by side. `group` is its number among the `groups` of what was parted, the block
+// or a larger tile.
+template <unsigned int Size, class Parent = void>
 class thread_block_tile {
     static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0,
                   "a tile has 1, 2, 4, 8, 16 or 32 threads");
+    template <unsigned int, class>
+    friend class thread_block_tile;
+    template <unsigned int Small, class Parted>
+    friend thread_block_tile<Small, Parted> tiled_partition(const Parted &);
 
+    unsigned int group, groups;
+    thread_block_tile(unsigned int group, unsigned int groups) : group(group), groups(groups) {}
     unsigned int first() const { return standin_here.index % 32 & ~(Size - 1); }
 
    public:
+    template <class Other>
+    thread_block_tile(const thread_block_tile<Size, Other> &tile) : group(tile.group), groups(tile.groups) {}
     unsigned int mask() const { return (unsigned int)(((1ull << Size) - 1) << first()); }
-    unsigned int thread_rank() const { return standin_here.index % Size; }
+    static unsigned int thread_rank() { return standin_here.index % Size; }
     static constexpr unsigned int size() { return Size; }
     static constexpr unsigned int num_threads() { return Size; }
-    unsigned int meta_group_rank() const { return standin_here.index / Size; }
-    unsigned int meta_group_size() const { return (thread_block().size() + Size - 1) / Size; }
+    unsigned int meta_group_rank() const { return group; }
+    unsigned int meta_group_size() const { return groups; }
     void sync(int line = __builtin_LINE()) const { __syncwarp(mask(), line); }
     template <class T>
     T shfl(T value, int source, int line = __builtin_LINE()) const {
@@ -101,9 +116,18 @@ class thread_block_tile {
     }
 };
 
+// How many threads a tile of a group may have; only blocks and tiles are parted so.
+template <class Group>
+constexpr unsigned int standin_most = 0;
+template <>
+constexpr unsigned int standin_most<thread_block> = 32;
 template <unsigned int Size, class Parent>
-inline thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
-    return {};
+constexpr unsigned int standin_most<thread_block_tile<Size, Parent>> = Size;
+
+template <unsigned int Size, class Parent>
+inline thread_block_tile<Size, Parent> tiled_partition(const Parent &parent) {
+    static_assert(Size <= standin_most<Parent>, "a block is parted into tiles, and a tile into smaller ones");
+    return {parent.thread_rank() / Size, (parent.size() + Size - 1) / Size};
 }
 
 template <class Group>

@@ -74,14 +74,14 @@ class thread_group {
     template <unsigned int Size, class Parent>
     thread_group(const thread_block_tile<Size, Parent> &tile) : lanes(tile.mask()) {}
     unsigned int size() const {
-        return lanes ? coalesced_group(lanes).size() : thread_block().size();
+        return lanes ? coalesced_group(lanes).size() : thread_block::size();
     }
     unsigned int num_threads() const { return size(); }
     unsigned int thread_rank() const {
-        return lanes ? coalesced_group(lanes).thread_rank() : thread_block().thread_rank();
+        return lanes ? coalesced_group(lanes).thread_rank() : thread_block::thread_rank();
     }
     void sync(int line = __builtin_LINE()) const {
-        lanes ? __syncwarp(lanes, line) : thread_block().sync(line);
+        lanes ? __syncwarp(lanes, line) : this_thread_block().sync(line);
     }
 };
 

@@ -123,7 +123,6 @@ inline void __nanosleep(unsigned int) { standin_spin(); }
 inline long long clock64() { return standin_clock(); }
 typedef long clock_t;
 inline clock_t clock() { return (clock_t)standin_clock(); }
-inline unsigned long long __globaltimer() { return standin_clock(); }
 
 // What such a load or store may move: of structs, only vectors that are one access.
 template <class T>
