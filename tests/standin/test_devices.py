@@ -140,6 +140,9 @@ def test_an_address_has_a_device(four_devices):
     x = on(3, np.arange(10))
     assert cp.cuda.device.from_pointer(x[9:].data.ptr).id == 3
     assert runtime.pointerGetMemoryType(x.data.ptr) == runtime.memoryTypeDevice
+    assert runtime.pointerGetMemoryType(cp.cuda.malloc_managed(8).ptr) == runtime.memoryTypeManaged
+    pinned = cp.cuda.alloc_pinned_memory(8)
+    assert runtime.pointerGetMemoryType(pinned.ptr) == runtime.memoryTypeHost
     host = np.ones(3)
     assert runtime.pointerGetMemoryType(host.ctypes.data) == runtime.memoryTypeUnregistered
     address = x.data.ptr
@@ -243,6 +246,21 @@ def test_copies_between_devices(four_devices):
     host = np.zeros(7, np.float32)
     runtime.memcpy(host.ctypes.data, source.data.ptr, source.nbytes, runtime.memcpyDefault)
     assert host.tolist() == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("kind", "right"), [(0, False), (1, True), (2, False), (3, False), (4, True), (5, False)]
+)
+def test_the_kind_of_a_copy_is_that_of_its_addresses(kind, right):
+    target, source = cp.zeros(3), np.ones(3)
+    for copy, rest in ((runtime.memcpy, ()), (runtime.memcpyAsync, (0,))):
+        arguments = target.data.ptr, source.ctypes.data, 24, kind, *rest
+        if right:
+            copy(*arguments)
+        else:
+            with pytest.raises(CUDARuntimeError, match="invalid"):
+                copy(*arguments)
+    assert target.get().any() == right
 
 
 @pytest.mark.parametrize(

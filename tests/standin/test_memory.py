@@ -10,7 +10,7 @@ import cupy as cp
 import cupyx
 import numpy as np
 import pytest
-from cupy.cuda import memory
+from cupy.cuda import memory, runtime
 from cupy.cuda.runtime import CUDARuntimeError
 
 from gpuless.engine import memory as engine_memory
@@ -153,7 +153,8 @@ def test_pinned_memory():
     block = cp.cuda.alloc_pinned_memory(16)
     ours = np.frombuffer(block, np.int64)
     ours[:] = 3
-    assert ours.ctypes.data == block.ptr
+    assert ours.ctypes.data == block.ptr == int(block)
+    assert (block + 4).ptr - block.ptr == 4 and (block + 12 - 4).size() == 8
 
 
 def test_each_device_has_its_own_books(monkeypatch, pool):
@@ -243,10 +244,10 @@ def test_copies_in_the_order_of_a_stream():
     first, second = memory.alloc(20), memory.alloc(20)
     stream = cp.cuda.Stream(non_blocking=True)
     stream.begin_capture()
-    first.copy_from_async(host.ctypes.data, 20, stream)
+    runtime.memcpyAsync(first.ptr, host.ctypes.data, 20, runtime.memcpyHostToDevice, stream.ptr)
     second.copy_from_async(first, 20, stream)
     second.memset_async(255, 8, stream)
-    second.copy_to_host_async(back.ctypes.data, 20, stream=stream)
+    runtime.memcpyAsync(back.ctypes.data, second.ptr, 20, runtime.memcpyDeviceToHost, stream.ptr)
     graph = stream.end_capture()
     host += 10
     assert back.tolist() == [0] * 5

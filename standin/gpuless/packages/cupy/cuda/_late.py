@@ -8,12 +8,12 @@ its memory only when it has waited for the stream; another stream, when it has w
 So here such a copy is put off until something waits for its stream, or work comes that the stream
 does after it. Until then the target holds canaries, and the source is not read: who reads a result
 too early finds the canaries, and who fills a buffer anew too early finds the new numbers in the old
-one's place. On the null stream ``get(blocking=False)`` alone is late: behind CuPy's other copies on
-it comes a wait.
+one's place.
 """
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from collections.abc import Callable
@@ -23,23 +23,43 @@ import numpy as np
 _lock = threading.RLock()
 _queues: dict[int, list[Callable[[], None]]] = {}  # of each stream that is behind, by its ptr
 _blocking: set[int] = set()  # those of them that the null stream waits for
+# All that is page-locked, by its address.
+pinned: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
 
 
-def is_pinned(array: np.ndarray) -> bool:
-    """Whether the NumPy array lies in memory that CuPy has page-locked."""
-    while isinstance(array, np.ndarray):
-        if getattr(array, "is_page_locked", False):
-            return True
-        array = array.base
-    return False
+def pinned_at(address: int) -> np.ndarray | None:
+    """The page-locked memory that an address lies in, if it lies in any."""
+    for start, memory in list(pinned.items()):
+        if start <= address < start + memory.nbytes:
+            return memory
+    return None
 
 
-def put_off(stream, copy: Callable[[], None], host: np.ndarray, default=False) -> bool:
-    """Let ``copy`` be done later by ``stream``; False where it has to be done now, as on a default
-    stream unless ``default`` is true."""
-    if stream._capture is not None or not is_pinned(host):
+def move(target: int, source: int, size: int, stream, memory) -> None:
+    """Copy bytes between two addresses on ``stream``, one of the host's and one in ``memory``.
+
+    The target of a late copy holds NaNs, which as integers are -1.
+    """
+    host = [end for end in map(pinned_at, (target, source)) if end is not None] if pinned else []
+
+    def copy(kept=(host, memory)) -> None:  # whose bytes stay until then
+        ctypes.memmove(target, source, size)
+
+    if not host or not _put_off(stream, copy):
+        copy()
+    else:
+        ctypes.memset(target, 0xFF, size)
+
+
+def put_off(stream, copy: Callable[[], None], host: np.ndarray) -> bool:
+    """Let ``copy`` be done later by ``stream``; False where it has to be done now."""
+    if not pinned or pinned_at(host.ctypes.data) is None:
         return False
-    if stream.ptr in (0, 2) and not default:
+    return _put_off(stream, copy)
+
+
+def _put_off(stream, copy: Callable[[], None]) -> bool:
+    if stream._capture is not None:
         return False
     with _lock:
         if stream.ptr == 0:  # it comes after what all blocking streams were given before

@@ -16,7 +16,7 @@ import weakref
 
 import numpy as np
 
-from cupy.cuda import _ownership, runtime
+from cupy.cuda import _late, _ownership, runtime
 from cupy.cuda._guarded import (  # noqa: F401
     Handle,
     ManagedMemory,
@@ -243,15 +243,28 @@ class PinnedMemoryPool:
 class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
-    is_page_locked = True
-
     def __new__(cls, size: int):
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.
         buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
         pointer = super().__new__(cls, size, np.uint8, buffer)
         pointer._allocation = allocation
+        if size:
+            _late.pinned[allocation.address] = pointer
         return pointer
+
+    def __add__(self, offset: int) -> PinnedMemoryPointer:
+        """The pointer ``offset`` bytes further on."""
+        start = self if self.base is None or isinstance(self.base, ctypes.Array) else self.base
+        return start[self.ptr - start.ptr + offset :]
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> PinnedMemoryPointer:
+        return self + -offset
+
+    def __int__(self) -> int:
+        return self.ptr
 
     def __repr__(self) -> str:
         return object.__repr__(self)

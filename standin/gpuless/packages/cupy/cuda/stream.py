@@ -90,9 +90,13 @@ class Graph:
         if current._capture is not None:  # a graph launched inside a capture becomes part of it
             current._capture.add(current, self._work)
             return
-        catch_up(current)
-        for work in self._work:
-            work()
+        _local.launching = current
+        try:
+            for work in self._work:
+                catch_up(current)
+                work()
+        finally:
+            del _local.launching
 
     def upload(self, stream=None) -> None:
         """Nothing to prepare."""
@@ -355,6 +359,17 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
     if capture is not None:
         raise capture.fail(906)
     work()
+
+
+def move(target: int, source: int, size: int, stream: Stream | None, memory) -> None:
+    """Copy bytes between an address of the host's and one in ``memory``, in ``stream``'s order:
+    late where the host's is page-locked."""
+    on = get_current_stream() if stream is None else stream
+
+    def work() -> None:  # a graph's is done by the stream that the graph is launched on
+        _late.move(target, source, size, getattr(_local, "launching", on), memory)
+
+    submit(work, on)
 
 
 _told: list[list[str]] = []  # who is told of transfers
