@@ -325,3 +325,24 @@ def test_threads_that_allocate_at_once_get_memory_of_their_own():
     places = sorted((one.address, one.size) for one in made)
     for (begin, size), (after, _) in itertools.pairwise(places):
         assert begin + size <= after
+
+
+@pytest.mark.parametrize("make", [cp.cuda.alloc, cp.cuda.malloc_managed, cp.cuda.malloc_async])
+def test_new_memory_holds_no_old_values(make):
+    before = [cp.zeros(1000) for _ in range(9)]
+    del before
+    assert np.isnan(cp.ndarray(1000, memptr=make(8000)).get()).all()
+
+
+def test_new_pinned_memory_holds_no_old_values():
+    before = [cupyx.zeros_pinned(1000) for _ in range(9)]
+    del before
+    assert np.isnan(cupyx.empty_pinned(1000)).all()
+    assert (np.frombuffer(cp.cuda.alloc_pinned_memory(40), np.int32) == -1).all()
+
+
+def test_unowned_memory_that_is_freed():
+    pointer = cp.cuda.alloc(800).ptr
+    gc.collect()
+    with pytest.raises(ValueError, match="where an array was that is freed"):
+        cp.cuda.UnownedMemory(pointer, 800, None)

@@ -142,7 +142,7 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     if any(n < 0 for n in shape):
         raise ValueError("Negative dimensions are not allowed")
     if pointer is None:
-        pointer = memory.alloc(size)
+        pointer = memory.alloc_as_it_is(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
     if offset < 0:
         raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cupy.cuda import _ownership, runtime
 from cupy.cuda._hooks import hooks, told
-from gpuless.engine.memory import Allocation, NoMemory, release
+from gpuless.engine.memory import Allocation, NoMemory, is_freed, release
 
 UNIT = 512  # bytes; sizes in a pool are multiples of it
 
@@ -114,7 +114,7 @@ class PooledMemory(Memory):
 class UnownedMemory:
     """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences.
 
-    ValueError if an array begins there and has fewer.
+    ValueError if an array begins there and has fewer, or if one did that is freed.
     """
 
     managed = False
@@ -125,6 +125,11 @@ class UnownedMemory:
             raise ValueError(
                 f"{size} bytes at {ptr:#x}, where an array of {there} begins: CuPy does not check "
                 "this, and on a GPU the rest is other memory"
+            )
+        if not isinstance(owner, np.ndarray) and is_freed(ptr):
+            raise ValueError(
+                f"{size} bytes at {ptr:#x}, where an array was that is freed: CuPy does not check "
+                "this, and on a GPU it may be other memory by now"
             )
         self.ptr, self.size, self._owner = ptr, size, owner
         self.device_id = runtime.getDevice() if device_id < 0 else device_id

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import re
 import weakref
+from collections.abc import Iterator
 
 from cupy.cuda import _card, _state
+from gpuless.engine import kernels
+from gpuless.engine.errors import KernelError
 
 # Of every piece of memory: address -> bytes, device, and the Memory.
 _live: dict[int, tuple[int, int, weakref.ref]] = {}
+several = False  # whether a device but the first has had memory
 _peers: set[tuple[int, int]] = set()  # (device, owner): the first may touch the second's memory
 
 
 def enter(memory, address: int, size: int, device: int) -> None:
     """Note new ``memory``; CUDARuntimeError (out of memory) past the simulated card's size."""
+    global several
     if not fits(size, device):
         raise _state.CUDARuntimeError(2)
+    if device:
+        several = True
     _live[address] = size, device, weakref.ref(memory)
 
 
@@ -88,6 +97,27 @@ def enable(device: int, owner: int) -> bool:
 
 def disable(device: int, owner: int) -> None:
     _peers.discard((device, owner))
+
+
+@contextlib.contextmanager
+def others_shut() -> Iterator[None]:
+    """Inside a ``with`` block no kernel reaches the memory of devices that the current one may not
+    touch: it may have the address from an integer, or from another array."""
+    current = _state.getDevice()
+    found = [
+        memory() for _, owner, memory in _live.copy().values() if not may_touch(current, owner)
+    ]
+    found = [memory for memory in found if memory is not None and not memory.managed]
+    try:
+        with kernels.without([(memory.ptr, memory.size) for memory in found]):
+            yield
+    except KernelError as error:
+        if found and re.search("outside the array|none of its arrays", str(error)):
+            error.add_note(
+                f"It is not memory of a device to which device {current} has peer access, either "
+                "(cupy.cuda.runtime.deviceEnablePeerAccess)."
+            )
+        raise
 
 
 def check_device(memory, what: str) -> None:

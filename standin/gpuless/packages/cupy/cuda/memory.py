@@ -249,6 +249,7 @@ class PinnedMemoryPointer(np.ndarray):
         buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
         pointer = super().__new__(cls, size, np.uint8, buffer)
         pointer._allocation = allocation
+        pointer.fill(0xFF)
         if size:
             _late.pinned[allocation.address] = pointer
         return pointer
@@ -291,7 +292,14 @@ def malloc_unpooled(size: int) -> MemoryPointer:
 
 
 def alloc(size: int) -> MemoryPointer:
-    """Allocate ``size`` bytes with the current allocator."""
+    """Allocate ``size`` bytes with the current allocator. They hold NaNs, as integers -1."""
+    pointer = alloc_as_it_is(size)
+    pointer._bytes(size).fill(0xFF)
+    return pointer
+
+
+def alloc_as_it_is(size: int) -> MemoryPointer:
+    """``alloc`` of memory that is written at once."""
     return (getattr(_local, "allocator", None) or _allocator)(size)
 
 
@@ -338,7 +346,9 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
 
 def malloc_managed(size: int) -> MemoryPointer:
     """Memory that every device may touch."""
-    return MemoryPointer(ManagedMemory(size), 0)
+    pointer = MemoryPointer(ManagedMemory(size), 0)
+    pointer._bytes(size).fill(0xFF)
+    return pointer
 
 
 def __getattr__(name: str):
