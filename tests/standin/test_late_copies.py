@@ -101,6 +101,40 @@ def test_who_waits_finds_the_numbers(wait):
     assert np.array_equal(twice.get(stream=other), 2 * NUMBERS)
 
 
+def test_an_event_stands_for_what_came_before_it():
+    for wait in (lambda event: event.synchronize(), lambda event: event.done):
+        lane, first, second = stream(), pinned(NUMBERS * 0), pinned(NUMBERS * 0)
+        device = cp.asarray(NUMBERS)
+        device.get(stream=lane, out=first, blocking=False)
+        event = lane.record()
+        device.get(stream=lane, out=second, blocking=False)
+        wait(event)
+        assert np.array_equal(first, NUMBERS) and np.isnan(second).all()
+        lane.synchronize()
+        assert np.array_equal(second, NUMBERS)
+
+
+def test_a_stream_that_waits_for_an_event_keeps_nobody_else_waiting():
+    lane, other, out, device = stream(), stream(), pinned(), cp.asarray(NUMBERS)
+    device.get(stream=lane, out=out, blocking=False)
+    event = lane.record()
+    other.wait_event(event)
+    assert np.isnan(out).all()
+    event.record(other)  # the stream waits for what the event was
+    other.synchronize()
+    assert np.array_equal(out, NUMBERS)
+
+
+def test_a_stream_waits_for_no_more_than_the_event():
+    lane, other, device = stream(), stream(), cp.zeros(37, np.float32)
+    event = lane.record()
+    device.set(pinned(), stream=lane)
+    other.wait_event(event)
+    with other:
+        twice = device * 2
+    assert np.isnan(twice.get(stream=other)).all()
+
+
 KERNEL = cp.ElementwiseKernel("float32 x", "float32 z", "z = 2 * x", "late_twice")
 RAW = cp.RawKernel(
     """extern "C" __global__ void late_raw(const float* x, float* z) {
@@ -217,6 +251,18 @@ def download_by_address(device, out, lane):
     runtime.memcpyAsync(
         out.ctypes.data, device.data.ptr, out.nbytes, runtime.memcpyDeviceToHost, lane.ptr
     )
+
+
+@pytest.mark.parametrize("way", UPLOADS)
+def test_memory_that_is_freed_before_it_was_copied(way):
+    """CuPy's pool gives it to the next who wants as much; ``asarray`` keeps it."""
+    for wanted, is_there in ((0, True), (20_000, True), (120, way is upload_new)):
+        lane = stream()
+        device = way(cp.zeros(37, np.float32), pinned(), lane)
+        cp.cuda.alloc_pinned_memory(wanted)
+        lane.synchronize()
+        assert np.array_equal(device.get(), NUMBERS) == is_there
+        assert np.isnan(device.get()).all() != is_there
 
 
 @pytest.mark.parametrize("on_null", [False, True])

@@ -156,8 +156,9 @@ class Copies:
         refuse_while_capturing("H2D transfers", stream)
         # CuPy copies first what is laid out in another way.
         alike = arr.flags.c_contiguous if self.flags.c_contiguous else arr.flags.f_contiguous
-        if alike and _late.put_off(
-            stream or get_current_stream(), lambda: self._array.__setitem__(..., arr), arr
+        source = _late.bare(arr) if alike and _late.pinned else arr
+        if source is not arr and _late.put_off(
+            stream or get_current_stream(), lambda: self._array.__setitem__(..., source), arr
         ):
             self._poison()
         else:

@@ -14,6 +14,7 @@ one's place.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 import weakref
 from collections.abc import Callable
@@ -21,10 +22,14 @@ from collections.abc import Callable
 import numpy as np
 
 _lock = threading.RLock()
-_queues: dict[int, list[Callable[[], None]]] = {}  # of each stream that is behind, by its ptr
+_numbers = itertools.count()
+# Of each stream that is behind, by its ptr: what it has put off, numbered in the order of all.
+_queues: dict[int, list[tuple[int, Callable[[], None]]]] = {}
 _blocking: set[int] = set()  # those of them that the null stream waits for
 # All that is page-locked, by its address.
 pinned: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+# Of it, by size, what was freed while streams were behind.
+_loose: dict[int, list] = {}
 
 
 def pinned_at(address: int) -> np.ndarray | None:
@@ -35,17 +40,46 @@ def pinned_at(address: int) -> np.ndarray | None:
     return None
 
 
+def freed(allocation) -> None:
+    """Its owner has let page-locked memory go, and a copy may still have to read it."""
+    if _queues:
+        _loose.setdefault(_pooled(allocation.size), []).append(allocation)
+
+
+def taken(size: int) -> None:
+    """Somebody asks for page-locked memory. CuPy's pool would give him what is freed, though a copy
+    may still have to read it: there are canaries from now on."""
+    for allocation in _loose.pop(_pooled(size), ()) if size and _loose else ():
+        ctypes.memset(allocation.address, 0xFF, allocation.size)
+
+
+def _pooled(size: int) -> int:
+    """Into how large a piece of CuPy's pool it goes: a power of two."""
+    return 1 << max(size - 1, 511).bit_length()
+
+
+def bare(host: np.ndarray) -> np.ndarray:
+    """A contiguous array of page-locked memory, without what keeps that from being ``freed``."""
+    memory = pinned_at(host.ctypes.data)
+    if memory is None:
+        return host
+    start = host.ctypes.data - memory.ctypes.data
+    order = "C" if host.flags.c_contiguous else "F"
+    return np.ndarray(host.shape, host.dtype, np.asarray(memory._allocation), start, order=order)
+
+
 def move(target: int, source: int, size: int, stream, memory) -> None:
     """Copy bytes between two addresses on ``stream``, one of the host's and one in ``memory``.
 
     The target of a late copy holds NaNs, which as integers are -1.
     """
-    host = [end for end in map(pinned_at, (target, source)) if end is not None] if pinned else []
+    found = map(pinned_at, (target, source)) if pinned else ()
+    host = [end._allocation for end in found if end is not None]
 
     def copy(kept=(host, memory)) -> None:  # whose bytes stay until then
         ctypes.memmove(target, source, size)
 
-    if not host or not _put_off(stream, copy):
+    if not host or not put_behind(stream, copy):
         copy()
     else:
         ctypes.memset(target, 0xFF, size)
@@ -55,10 +89,11 @@ def put_off(stream, copy: Callable[[], None], host: np.ndarray) -> bool:
     """Let ``copy`` be done later by ``stream``; False where it has to be done now."""
     if not pinned or pinned_at(host.ctypes.data) is None:
         return False
-    return _put_off(stream, copy)
+    return put_behind(stream, copy)
 
 
-def _put_off(stream, copy: Callable[[], None]) -> bool:
+def put_behind(stream, work: Callable[[], None]) -> bool:
+    """Let any ``work`` be done by ``stream`` before its next; False where a graph is captured."""
     if stream._capture is not None:
         return False
     with _lock:
@@ -67,7 +102,7 @@ def _put_off(stream, copy: Callable[[], None]) -> bool:
         if stream.ptr not in _queues:
             _queues[stream.ptr] = []
             weakref.finalize(stream, finish, stream.ptr, not stream.is_non_blocking).atexit = False
-        _queues[stream.ptr].append(copy)
+        _queues[stream.ptr].append((next(_numbers), work))
         if not stream.is_non_blocking:
             _blocking.add(stream.ptr)
     return True
@@ -78,21 +113,31 @@ def is_behind() -> bool:
     return bool(_queues)
 
 
-def finish(ptr: int | None = None, behind_null: bool = True) -> None:
+def now() -> int:
+    """A moment for ``finish``."""
+    return next(_numbers)
+
+
+def finish(ptr: int | None = None, behind_null: bool = True, before: int | None = None) -> None:
     """Do all that the stream ``ptr`` has put off and what the null stream had before, if the stream
-    comes ``behind_null``. The null stream's work waits for all blocking streams; None is the whole
-    device."""
+    comes ``behind_null``; only what was put off ``before`` a moment, if one is given. The null
+    stream's work waits for all blocking streams; None is the whole device."""
     with _lock:
         if ptr is None:
             _do([*_queues])
         elif ptr == 0:
-            _do([0, *_blocking])
+            _do([0, *_blocking], before)
         else:
-            _do([0, ptr] if behind_null or ptr in _blocking else [ptr])
+            _do([0, ptr] if behind_null or ptr in _blocking else [ptr], before)
 
 
-def _do(streams: list[int]) -> None:
+def _do(streams: list[int], before: int | None = None) -> None:
     for ptr in streams:
-        _blocking.discard(ptr)
-        for copy in _queues.pop(ptr, ()):
-            copy()
+        queue = _queues.get(ptr, [])
+        while queue and (before is None or queue[0][0] < before):
+            queue.pop(0)[1]()
+        if not queue:
+            _queues.pop(ptr, None)
+            _blocking.discard(ptr)
+    if not _queues:
+        _loose.clear()

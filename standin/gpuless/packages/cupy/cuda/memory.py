@@ -244,6 +244,7 @@ class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
     def __new__(cls, size: int):
+        _late.taken(size)
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.
         buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
@@ -252,6 +253,7 @@ class PinnedMemoryPointer(np.ndarray):
         pointer.fill(0xFF)
         if size:
             _late.pinned[allocation.address] = pointer
+            weakref.finalize(pointer, _late.freed, allocation).atexit = False
         return pointer
 
     def __add__(self, offset: int) -> PinnedMemoryPointer:
