@@ -101,6 +101,22 @@ def test_who_waits_finds_the_numbers(wait):
     assert np.array_equal(twice.get(stream=other), 2 * NUMBERS)
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_what_is_read_first_is_read_before_it_is_written(same):
+    lane, device, out = stream(), cp.asarray(NUMBERS), pinned(NUMBERS * 0)
+    other = lane if same else stream()
+    device.get(stream=lane, out=out, blocking=False)
+    other.wait_event(lane.record())
+    device.set(next_one := pinned(NUMBERS + 1), stream=other)  # no canaries there too early
+    other.wait_event(other.record())
+    more = pinned(NUMBERS * 0)
+    device.get(stream=other, out=more, blocking=False)
+    device.data.copy_from_host_async(out.ctypes.data, out.nbytes, other)
+    out2 = device.get(stream=other, out=out, blocking=False)
+    other.synchronize()
+    assert np.array_equal(out2, NUMBERS) and np.array_equal(more, next_one)
+
+
 def test_an_event_stands_for_what_came_before_it():
     for wait in (lambda event: event.synchronize(), lambda event: event.done):
         lane, first, second = stream(), pinned(NUMBERS * 0), pinned(NUMBERS * 0)

@@ -163,7 +163,7 @@ def _moved(obj: np.ndarray, dtype, order: str, ndmin: int, blocking: bool) -> nd
     result = _ndarray.allocate(host.shape, check_dtype(host.dtype), wanted)
     refuse_while_capturing("H2D transfers")
     stream = get_current_stream()
-    if not _late.put_off(stream, lambda: result._array.__setitem__(..., host), host):
+    if not _late.put_off(stream, result._array, host):
         return None
     result._poison()
     if blocking:

@@ -157,9 +157,8 @@ class Copies:
         # CuPy copies first what is laid out in another way.
         alike = arr.flags.c_contiguous if self.flags.c_contiguous else arr.flags.f_contiguous
         source = _late.bare(arr) if alike and _late.pinned else arr
-        if source is not arr and _late.put_off(
-            stream or get_current_stream(), lambda: self._array.__setitem__(..., source), arr
-        ):
+        on = stream or get_current_stream()
+        if source is not arr and _late.put_off(on, self._array, source):
             self._poison()
         else:
             submit(lambda: np.copyto(self._array, arr), stream)

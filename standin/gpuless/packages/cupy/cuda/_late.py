@@ -20,11 +20,13 @@ import weakref
 from collections.abc import Callable
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 _lock = threading.RLock()
 _numbers = itertools.count()
-# Of each stream that is behind, by its ptr: what it has put off, numbered in the order of all.
-_queues: dict[int, list[tuple[int, Callable[[], None]]]] = {}
+# Of each stream that is behind, by its ptr: what it has put off, numbered in the order of all, and
+# from where to where that reads.
+_queues: dict[int, list[tuple[int, Callable[[], None], tuple[int, int]]]] = {}
 _blocking: set[int] = set()  # those of them that the null stream waits for
 # All that is page-locked, by its address.
 pinned: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
@@ -79,30 +81,38 @@ def move(target: int, source: int, size: int, stream, memory) -> None:
     def copy(kept=(host, memory)) -> None:  # whose bytes stay until then
         ctypes.memmove(target, source, size)
 
-    if not host or not put_behind(stream, copy):
+    between = (source, source + size), (target, target + size)
+    if not host or not put_behind(stream, copy, *between):
         copy()
     else:
         ctypes.memset(target, 0xFF, size)
 
 
-def put_off(stream, copy: Callable[[], None], host: np.ndarray) -> bool:
-    """Let ``copy`` be done later by ``stream``; False where it has to be done now."""
-    if not pinned or pinned_at(host.ctypes.data) is None:
+def put_off(stream, target: np.ndarray, source: np.ndarray) -> bool:
+    """Let ``source`` be copied to ``target`` later by ``stream``, if either is page-locked; False
+    where it has to be done now."""
+    if not pinned or not any(pinned_at(end.ctypes.data) is not None for end in (target, source)):
         return False
-    return put_behind(stream, copy)
+    between = byte_bounds(source), byte_bounds(target)
+    return put_behind(stream, lambda: np.copyto(target, source), *between)
 
 
-def put_behind(stream, work: Callable[[], None]) -> bool:
-    """Let any ``work`` be done by ``stream`` before its next; False where a graph is captured."""
+def put_behind(stream, work: Callable[[], None], reads=(0, 0), writes=(0, 0)) -> bool:
+    """Let any ``work`` be done by ``stream`` before its next; False where a graph is captured. It
+    reads and writes between two addresses; the caller may put canaries where it will write."""
     if stream._capture is not None:
         return False
     with _lock:
+        # What is to be read first, by this stream or by one that it waits for, is read now.
+        waiting = itertools.chain.from_iterable(_queues.values())
+        if any(begin < writes[1] and writes[0] < end for _, _, (begin, end) in waiting):
+            finish(stream.ptr, not stream.is_non_blocking)
         if stream.ptr == 0:  # it comes after what all blocking streams were given before
             _do([ptr for ptr in _blocking if ptr])
         if stream.ptr not in _queues:
             _queues[stream.ptr] = []
             weakref.finalize(stream, finish, stream.ptr, not stream.is_non_blocking).atexit = False
-        _queues[stream.ptr].append((next(_numbers), work))
+        _queues[stream.ptr].append((next(_numbers), work, reads))
         if not stream.is_non_blocking:
             _blocking.add(stream.ptr)
     return True
