@@ -312,7 +312,7 @@ def test_memory_of_somebody_else_ends_where_its_array_does():
     a = cp.ones(10, "f4")
     memory = cp.cuda.UnownedMemory(a.data.ptr, a.nbytes, a)
     assert cp.ndarray(10, "f4", cp.cuda.MemoryPointer(memory, 0)).sum() == 10
-    with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array of 40 begins"):
+    with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array has 40"):
         cp.cuda.UnownedMemory(a.data.ptr, 10000, a)
 
 
@@ -346,3 +346,10 @@ def test_unowned_memory_that_is_freed():
     gc.collect()
     with pytest.raises(ValueError, match="where an array was that is freed"):
         cp.cuda.UnownedMemory(pointer, 800, None)
+
+
+def test_unowned_memory_inside_an_array():
+    x = cp.arange(8.0)
+    cp.cuda.UnownedMemory(x.data.ptr + 8, 56, x)
+    with pytest.raises(ValueError, match="where an array has 56"):
+        cp.cuda.UnownedMemory(x.data.ptr + 8, 64, x)

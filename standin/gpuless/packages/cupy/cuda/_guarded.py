@@ -120,13 +120,17 @@ class UnownedMemory:
     managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
+        # A NumPy array knows its size: what the stand-in itself makes is not searched for.
+        known = isinstance(owner, np.ndarray)
         there = _ownership._live.get(ptr, (size,))[0]
+        if not known and (found := _ownership.find(ptr)) is not None:
+            there = found[1]
         if size > max(there, 1):
             raise ValueError(
-                f"{size} bytes at {ptr:#x}, where an array of {there} begins: CuPy does not check "
-                "this, and on a GPU the rest is other memory"
+                f"{size} bytes at {ptr:#x}, where an array has {there}: CuPy does not check this, "
+                "and on a GPU the rest is other memory"
             )
-        if not isinstance(owner, np.ndarray) and is_freed(ptr):
+        if not known and is_freed(ptr):
             raise ValueError(
                 f"{size} bytes at {ptr:#x}, where an array was that is freed: CuPy does not check "
                 "this, and on a GPU it may be other memory by now"
