@@ -312,6 +312,24 @@ def test_a_copy_in_a_graph_is_late():
     assert np.array_equal(out, NUMBERS + 2)
 
 
+def test_from_the_host_to_the_host_nothing_is_late():
+    out = pinned(NUMBERS * 0)
+    for lane in (stream(), cp.cuda.Stream.null):
+        host = pinned()
+        runtime.memcpyAsync(out.ctypes.data, host.ctypes.data, out.nbytes, 0, lane.ptr)
+        assert np.array_equal(out, NUMBERS)
+
+
+@pytest.mark.parametrize("copy", [runtime.memcpy, runtime.memcpyAsync])
+def test_a_copy_by_address_to_a_variable_of_a_module(copy):
+    module = cp.RawModule(code="__constant__ float of_a_module[37];")
+    held = module.get_global("of_a_module")
+    for host in (NUMBERS, pinned(NUMBERS + 1)):
+        rest = (cp.cuda.Stream.null.ptr,) if copy is runtime.memcpyAsync else ()
+        copy(held.ptr, host.ctypes.data, host.nbytes, runtime.memcpyHostToDevice, *rest)
+        assert np.array_equal(cp.ndarray(37, np.float32, held).get(), host)
+
+
 def test_what_waits_is_not_late():
     device, out = cp.asarray(NUMBERS), pinned(NUMBERS * 0)
     device.data.copy_to_host(out.ctypes.data, out.nbytes)

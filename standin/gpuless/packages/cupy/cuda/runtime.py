@@ -136,27 +136,27 @@ def _copy(dst: int, src: int, size: int, stream_ptr: int | None) -> None:
     if stream_ptr is None:
         refuse_while_capturing("synchronous API calls")
         submit(lambda: ctypes.memmove(dst, src, size), by_pointer(0))
-    elif (of := _ownership.memory_at(dst)) is None or _ownership.find(src) is None:
-        move(dst, src, size, by_pointer(stream_ptr), of or _ownership.memory_at(src))
-    else:
+        return
+    ends = _ownership.memory_at(dst), _ownership.memory_at(src)
+    if ends.count(None) == 1:
+        move(dst, src, size, by_pointer(stream_ptr), ends)
+    else:  # from the host to the host CUDA waits, too
         submit(lambda: ctypes.memmove(dst, src, size), by_pointer(stream_ptr))
 
 
 def _check_kind(dst: int, src: int, kind: int) -> None:
     """CUDARuntimeError where the addresses lie elsewhere than ``kind`` says, which CUDA leaves
-    undefined. Pinned and managed memory are the host's and a device's."""
+    undefined. Pinned and managed memory are the host's and a device's; what nobody has allocated
+    may be a variable of a module."""
     if not memcpyHostToHost <= kind <= memcpyDefault:
         raise CUDARuntimeError(21)
-    for end, address, device in (
-        ("target", dst, kind in (memcpyHostToDevice, memcpyDeviceToDevice)),
-        ("source", src, kind in (memcpyDeviceToHost, memcpyDeviceToDevice)),
+    for end, address, kinds in (
+        ("target", dst, (memcpyHostToHost, memcpyDeviceToHost)),
+        ("source", src, (memcpyHostToHost, memcpyHostToDevice)),
     ):
-        type_ = pointerGetMemoryType(address)
-        plain = type_ in (memoryTypeUnregistered, memoryTypeDevice)
-        if kind != memcpyDefault and plain and (type_ == memoryTypeDevice) != device:
+        if kind in kinds and pointerGetMemoryType(address) == memoryTypeDevice:
             error = CUDARuntimeError(1)
-            where = "a device's" if device else "the host's"
-            error.add_note(f"By the kind of the copy its {end} is {where} memory; it is not.")
+            error.add_note(f"By the kind of the copy its {end} is the host's; it is a device's.")
             raise error
 
 
