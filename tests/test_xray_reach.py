@@ -122,6 +122,14 @@ def test_an_array_behind_an_address(kind):
     assert "is no copy" not in str(look(text + "\nif (p[i] < -1) __trap();", *args, **more))
 
 
+def test_an_array_that_is_given_and_found_by_an_address():
+    array, other = cp.zeros(256, "f4"), cp.zeros(256, "f4")
+    for given, is_told in ((array, True), (other, False)):
+        args = cp.array([array.data.ptr], "u8"), given
+        seen = look("q[0][i] = y[i ^ 1];", *args, parameters="float **q, float *y")
+        assert ("a race between the two is not seen" in str(seen)) == is_told
+
+
 GIVEN_AWAY = {
     "read": "__shared__ float *p; float l[2] = {x[i], 1}; if (t == 5) p = l; __syncthreads();\n"
     "y[i] = p[t % 2];",

@@ -140,6 +140,9 @@ def test_an_address_has_a_device(four_devices):
     x = on(3, np.arange(10))
     assert cp.cuda.device.from_pointer(x[9:].data.ptr).id == 3
     assert runtime.pointerGetMemoryType(x.data.ptr) == runtime.memoryTypeDevice
+    assert runtime.pointerGetMemoryType(cp.cuda.malloc_managed(8).ptr) == runtime.memoryTypeManaged
+    pinned = cp.cuda.alloc_pinned_memory(8)
+    assert runtime.pointerGetMemoryType(pinned.ptr) == runtime.memoryTypeHost
     host = np.ones(3)
     assert runtime.pointerGetMemoryType(host.ctypes.data) == runtime.memoryTypeUnregistered
     address = x.data.ptr
@@ -221,6 +224,35 @@ def test_an_elementwise_kernel_enables_peer_access_and_warns(four_devices):
     assert cp.cuda._ownership.may_touch(0, 1)
 
 
+def by_an_integer(x):
+    source = """extern "C" __global__ void reached(unsigned long long q) { *(float *)q += 1; }"""
+    cp.RawKernel(source, "reached")((1,), (1,), (np.uint64(x.data.ptr),))
+
+
+def by_a_table(x):
+    source = """extern "C" __global__ void reached(float **q) { **q += 1; }"""
+    cp.RawKernel(source, "reached")((1,), (1,), (cp.asarray([x.data.ptr], np.uint64),))
+
+
+def by_an_elementwise_kernel(x):
+    kernel = cp.ElementwiseKernel("uint64 q", "float32 z", "z = *(float *)q += 1", "reached")
+    kernel(np.uint64(x.data.ptr), size=1)
+
+
+@pytest.mark.parametrize("way", [by_an_integer, by_a_table, by_an_elementwise_kernel])
+def test_no_address_leads_to_another_devices_memory(four_devices, way):
+    x, theirs = on(1, [1]), on(2, [1])
+    with pytest.raises(RuntimeError, match="outside|none of its arrays") as caught:
+        way(x)
+    assert "not memory of a device to which device 0 has peer access" in caught.value.__notes__[-1]
+    with cp.cuda.Device(1):
+        way(x)
+    runtime.deviceEnablePeerAccess(1)
+    way(x)
+    runtime.deviceDisablePeerAccess(1)
+    assert (x.get(), theirs.get()) == (3, 1)
+
+
 def test_managed_memory_is_everybodys(four_devices, scale):
     with cp.cuda.Device(3):
         x = cp.ndarray(3, np.float32, cp.cuda.malloc_managed(12))
@@ -243,6 +275,21 @@ def test_copies_between_devices(four_devices):
     host = np.zeros(7, np.float32)
     runtime.memcpy(host.ctypes.data, source.data.ptr, source.nbytes, runtime.memcpyDefault)
     assert host.tolist() == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("kind", "right"), [(0, False), (1, True), (2, False), (4, True), (5, False)]
+)
+def test_the_kind_of_a_copy_is_that_of_its_addresses(kind, right):
+    target, source = cp.zeros(3), np.ones(3)
+    for copy, rest in ((runtime.memcpy, ()), (runtime.memcpyAsync, (0,))):
+        arguments = target.data.ptr, source.ctypes.data, 24, kind, *rest
+        if right:
+            copy(*arguments)
+        else:
+            with pytest.raises(CUDARuntimeError, match="invalid"):
+                copy(*arguments)
+    assert target.get().any() == right
 
 
 @pytest.mark.parametrize(

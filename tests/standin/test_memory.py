@@ -10,7 +10,7 @@ import cupy as cp
 import cupyx
 import numpy as np
 import pytest
-from cupy.cuda import memory
+from cupy.cuda import memory, runtime
 from cupy.cuda.runtime import CUDARuntimeError
 
 from gpuless.engine import memory as engine_memory
@@ -153,7 +153,8 @@ def test_pinned_memory():
     block = cp.cuda.alloc_pinned_memory(16)
     ours = np.frombuffer(block, np.int64)
     ours[:] = 3
-    assert ours.ctypes.data == block.ptr
+    assert ours.ctypes.data == block.ptr == int(block)
+    assert (block + 4).ptr - block.ptr == 4 and (block + 12 - 4).size() == 8
 
 
 def test_each_device_has_its_own_books(monkeypatch, pool):
@@ -243,10 +244,10 @@ def test_copies_in_the_order_of_a_stream():
     first, second = memory.alloc(20), memory.alloc(20)
     stream = cp.cuda.Stream(non_blocking=True)
     stream.begin_capture()
-    first.copy_from_async(host.ctypes.data, 20, stream)
+    runtime.memcpyAsync(first.ptr, host.ctypes.data, 20, runtime.memcpyHostToDevice, stream.ptr)
     second.copy_from_async(first, 20, stream)
     second.memset_async(255, 8, stream)
-    second.copy_to_host_async(back.ctypes.data, 20, stream=stream)
+    runtime.memcpyAsync(back.ctypes.data, second.ptr, 20, runtime.memcpyDeviceToHost, stream.ptr)
     graph = stream.end_capture()
     host += 10
     assert back.tolist() == [0] * 5
@@ -311,7 +312,7 @@ def test_memory_of_somebody_else_ends_where_its_array_does():
     a = cp.ones(10, "f4")
     memory = cp.cuda.UnownedMemory(a.data.ptr, a.nbytes, a)
     assert cp.ndarray(10, "f4", cp.cuda.MemoryPointer(memory, 0)).sum() == 10
-    with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array of 40 begins"):
+    with pytest.raises(ValueError, match=r"10000 bytes at 0x\w+, where an array has 40"):
         cp.cuda.UnownedMemory(a.data.ptr, 10000, a)
 
 
@@ -324,3 +325,31 @@ def test_threads_that_allocate_at_once_get_memory_of_their_own():
     places = sorted((one.address, one.size) for one in made)
     for (begin, size), (after, _) in itertools.pairwise(places):
         assert begin + size <= after
+
+
+@pytest.mark.parametrize("make", [cp.cuda.alloc, cp.cuda.malloc_managed, cp.cuda.malloc_async])
+def test_new_memory_holds_no_old_values(make):
+    before = [cp.zeros(1000) for _ in range(9)]
+    del before
+    assert np.isnan(cp.ndarray(1000, memptr=make(8000)).get()).all()
+
+
+def test_new_pinned_memory_holds_no_old_values():
+    before = [cupyx.zeros_pinned(1000) for _ in range(9)]
+    del before
+    assert np.isnan(cupyx.empty_pinned(1000)).all()
+    assert (np.frombuffer(cp.cuda.alloc_pinned_memory(40), np.int32) == -1).all()
+
+
+def test_unowned_memory_that_is_freed():
+    pointer = cp.cuda.alloc(800).ptr
+    gc.collect()
+    with pytest.raises(ValueError, match="where an array was that is freed"):
+        cp.cuda.UnownedMemory(pointer, 800, None)
+
+
+def test_unowned_memory_inside_an_array():
+    x = cp.arange(8.0)
+    cp.cuda.UnownedMemory(x.data.ptr + 8, 56, x)
+    with pytest.raises(ValueError, match="where an array has 56"):
+        cp.cuda.UnownedMemory(x.data.ptr + 8, 64, x)

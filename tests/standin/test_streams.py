@@ -477,3 +477,15 @@ def test_a_stream_that_no_library_has():
             cp.cuda.Stream.from_external(Foreign(*said))
     with pytest.raises(TypeError, match="type int does not implement the CUDA stream protocol"):
         cp.cuda.Stream.from_external(3)
+
+
+def test_what_a_graph_is_to_make_is_not_there_before():
+    stream = cp.cuda.Stream()
+    with stream:
+        stream.begin_capture()
+        made = [cp.zeros(1000), cp.ones(1000) + 1, cp.zeros(1000).reshape(10, 100)[1:]]
+        graph = stream.end_capture()
+    assert all(np.isnan(array.get()).all() for array in made)
+    graph.launch()
+    stream.synchronize()
+    assert [float(array.sum()) for array in made] == [0, 2000, 0]

@@ -135,6 +135,19 @@ def backwards() -> contextlib.AbstractContextManager:
     return _setting(ctypes.c_int, "standin_backwards", 1)
 
 
+@contextlib.contextmanager
+def without(pieces: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """Inside a ``with`` block kernels may not touch some memory, given as (address, size)."""
+    with _lock:
+        for piece in pieces:
+            memory.shut(*piece)
+        try:
+            yield
+        finally:
+            for piece in pieces:
+                memory.reopen(*piece)
+
+
 def guarded(
     name: str, function: int, argument: int, given: Callable[[], Sequence[Pointer]] = list
 ) -> None:

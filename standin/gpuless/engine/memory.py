@@ -134,9 +134,24 @@ def release() -> None:
             _returned.keep(held, address)
 
 
+def is_freed(address: int) -> bool:
+    """Whether an allocation began here that is no more."""
+    lists = [*_spare.addresses.values(), *_returned.addresses.values()]
+    return any(address in addresses for addresses in lists)
+
+
 def live() -> list[tuple[int, int]]:
     """(address, size) of every allocation."""
     return list(_live.items())
+
+
+def shut(address: int, size: int) -> None:
+    """Let no kernel touch an allocation until ``reopen``."""
+    _functions()[2](address, size, 0)
+
+
+def reopen(address: int, size: int) -> None:
+    _functions()[1](address, size)
 
 
 def holding(address: int) -> tuple[int, int] | None:

@@ -35,6 +35,7 @@ class Job:
     ``spec`` makes the kernel anew. ``arguments`` are values and Arrays in ``buffers`` (bytes).
     At most about ``accesses`` accesses are looked at, unless ``blocks`` says how many blocks.
     ``options`` are grid, block and shared_mem of a raw or jit kernel, else the call's keywords.
+    ``origins`` are the addresses of what the buffers are copies of.
     ``variables`` are the bytes of the source's ``__device__`` and ``__constant__`` variables.
     """
 
@@ -46,3 +47,4 @@ class Job:
     accesses: int = MOST_ACCESSES
     buffers: list[np.ndarray] = field(default_factory=list)
     variables: dict[str, bytes] = field(default_factory=dict)
+    origins: set[int] = field(default_factory=set)

@@ -15,7 +15,7 @@ from gpuless.engine.plan import Plan
 from gpuless.xray.job import Array, Job
 from gpuless.xray.machine import build, launch
 from gpuless.xray.machine.spaces import Given, spaces
-from gpuless.xray.report import report
+from gpuless.xray.report import ORIGINAL, report
 from gpuless.xray.result import XRay
 
 ASIDE = "an array behind an address"  # how it is called
@@ -101,7 +101,7 @@ def look(
         space = launch.Space(name, address, size, _item_bytes(size), memory=kind)
         space.read_only = kind == "constant"
         everything.append(space)
-    everything += _aside({space.base for space in everything})
+    everything += _aside({space.base for space in everything}, job.origins)
     with variables(job.variables, compiled.variable):
         seen = compiled.launch(
             entry, plan, everything, check, blocks=job.blocks, accesses=job.accesses
@@ -110,10 +110,12 @@ def look(
     return report(seen, entry, plan.grid, plan.block, lines, translated)
 
 
-def _aside(known: set[int]) -> list[launch.Space]:
+def _aside(known: set[int], origins: set[int]) -> list[launch.Space]:
     """All other arrays: a kernel comes to them by an address that it finds or is told."""
     return [
-        launch.Space(ASIDE, address, size, _item_bytes(size), aside=True)
+        launch.Space(
+            ORIGINAL if address in origins else ASIDE, address, size, _item_bytes(size), aside=True
+        )
         for address, size in memory.live()[:MOST_ASIDE]
         if size and address not in known
     ]

@@ -122,6 +122,7 @@ def _take_arguments(job: Job, args, cupy) -> None:
         key = (held.ptr, held.size)
         if key not in numbers:
             numbers[key] = len(job.buffers)
+            job.origins.add(held.ptr)
             everything = cupy.ndarray((held.size,), np.uint8, pointer - (pointer.ptr - held.ptr))
             job.buffers.append(everything.get())
         return Array(numbers[key], pointer.ptr - held.ptr, shape, dtype, strides)

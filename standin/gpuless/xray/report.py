@@ -12,6 +12,8 @@ from gpuless.xray.machine.source import access_text, as_written
 from gpuless.xray.result import BANKS, SECTOR, Access, Branch, Race, Toucher, XRay
 
 _KINDS = ("load", "store", "atomic", "load", "store", "copy", "copy")  # Kind of cpp/state.h
+# What an array is called that is an argument, too, where the kernel comes to it by an address.
+ORIGINAL = "the array itself behind an address"
 _RACES = ("race", "unwritten", "unwaited")
 _SUMMED = "requests lanes bytes sectors distinct passes ideal_passes turns".split()
 
@@ -50,6 +52,11 @@ def report(
     written = {s.space for s in seen.stats if _KINDS[s.kind] in ("store", "atomic")}
     if any(seen.spaces[number].aside for number in written):
         notes.append("What lies behind an address is no copy: what was written there stays.")
+    if any(seen.spaces[s.space].name == ORIGINAL for s in seen.stats):
+        notes.append(
+            "The kernel was given an array as an argument, which is a copy, and came to the array "
+            "itself by an address: a race between the two is not seen. Give it the address alone."
+        )
     if looked < count:
         notes.append(
             f"Looked at {looked} of {count:,} blocks, spread over the grid; counts are of these. A "

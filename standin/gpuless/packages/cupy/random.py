@@ -11,7 +11,7 @@ from cupy._core._dispatch import check_dtype, named, submit
 from cupy._core._ndarray import ndarray
 from cupy._core._run import run
 from cupy.cuda import runtime
-from cupy.cuda.stream import refuse_library_while_capturing
+from cupy.cuda.stream import catch_up, refuse_library_while_capturing
 from gpuless import missing
 
 
@@ -35,7 +35,10 @@ class Philox4x3210(BitGenerator):
 
 
 def _plain(value):
-    return value._array if isinstance(value, ndarray) else value
+    if not isinstance(value, ndarray):
+        return value
+    catch_up()
+    return value._array
 
 
 def _draw(generator, method: str, args, kwargs, dtype) -> ndarray:

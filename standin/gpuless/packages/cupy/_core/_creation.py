@@ -13,8 +13,8 @@ from cupy._core._dispatch import check_dtype, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
-from cupy.cuda import runtime
-from cupy.cuda.stream import refuse_while_capturing
+from cupy.cuda import _late, runtime
+from cupy.cuda.stream import catch_up, get_current_stream, refuse_while_capturing
 from gpuless.engine.memory import holding
 
 
@@ -136,6 +136,10 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
         if copy is not None and not copy and result is not obj:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
+        if _late.pinned and isinstance(obj, np.ndarray) and obj.ndim:
+            moved = _moved(obj, dtype, order, ndmin, blocking)
+            if moved is not None:
+                return moved
         host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
         if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
             host = host.astype(host.dtype.newbyteorder("="))
@@ -148,8 +152,28 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     return result
 
 
+def _moved(obj: np.ndarray, dtype, order: str, ndmin: int, blocking: bool) -> ndarray | None:
+    """The device array to which pinned memory is copied as it is, late where nothing waits; None
+    where the host has to make a copy first."""
+    host = np.array(obj, dtype=dtype, copy=None, ndmin=ndmin)
+    wanted = "F" if order in ("F", "f") or (order in "KkAa" and host.flags.fnc) else "C"
+    laid_out = host.flags.f_contiguous if wanted == "F" else host.flags.c_contiguous
+    if not laid_out or not host.dtype.isnative or not np.may_share_memory(host, obj):
+        return None
+    result = _ndarray.allocate(host.shape, check_dtype(host.dtype), wanted)
+    refuse_while_capturing("H2D transfers")
+    stream = get_current_stream()
+    if not _late.put_off(stream, result._array, host):
+        return None
+    result._poison()
+    if blocking:
+        stream.synchronize()
+    return result
+
+
 def _host_values(obj):
     if isinstance(obj, ndarray):
+        catch_up()
         return obj._array
     if isinstance(obj, (list, tuple)):
         return [_host_values(item) for item in obj]
@@ -165,7 +189,7 @@ def _on_device(obj) -> bool:
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
     """``a`` itself where it is a device array that fits, else a copy on the device."""
-    return array(a, dtype, copy=copy, order=order)
+    return array(a, dtype, copy=copy, order=order, blocking=blocking)
 
 
 asanyarray = asarray

@@ -73,11 +73,12 @@ def check_device(array) -> None:
     )
 
 
-def submit(work: Callable[[], object]) -> None:
-    """Hand work of NumPy's to the current stream; a device reports no floating-point errors."""
+def submit(work: Callable[[], object], on: stream.Stream | None = None) -> None:
+    """Hand work of NumPy's to the stream ``on``, by default the current one; a device reports no
+    floating-point errors."""
 
     def quietly() -> None:
         with np.errstate(all="ignore"):
             work()
 
-    stream.submit(quietly)
+    stream.submit(quietly, on)

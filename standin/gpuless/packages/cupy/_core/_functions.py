@@ -14,6 +14,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._ufunc import broadcast as common_shape
+from cupy.cuda.stream import catch_up
 
 
 def copyto(dst, src, casting="same_kind", where=True) -> None:
@@ -75,6 +76,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
     def on_device(line):
         return array(func1d(array(line), *args, **kwargs))._array
 
+    catch_up()
     return array(np.apply_along_axis(on_device, axis, arr._array))
 
 

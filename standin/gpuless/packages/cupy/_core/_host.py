@@ -48,7 +48,7 @@ class OnHost:
         self._check_target(out)
         refuse_while_capturing(stream=stream)
         on = get_current_stream() if stream is None else stream
-        if not _late.put_off(on, lambda: out.__setitem__(..., self._array), out, True):
+        if not _late.put_off(on, out, self._array):
             return self.get(stream, out=out)
         poison(out)
         return out

@@ -70,6 +70,7 @@ def _entry(entry, assigned: bool):
     entry = as_device(entry)
     if isinstance(entry, ndarray):
         check_device(entry)
+        stream.catch_up()
         array = entry._array
     elif isinstance(entry, (bool, np.bool_)):
         array = np.asarray(entry)

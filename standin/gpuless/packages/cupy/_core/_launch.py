@@ -16,6 +16,7 @@ import numpy as np
 
 from cupy._core._kernel import TEXTURE, Argument, ParameterInfo, Scalar, ctype_of
 from cupy._core._ndarray import ndarray
+from cupy.cuda import _ownership
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
 from gpuless.engine import compiler, kernels, translate
@@ -233,7 +234,8 @@ def launch(
         ]
 
     def work() -> None:
-        run(words, given)
+        with _ownership.others_shut() if _ownership.several else contextlib.nullcontext():
+            run(words, given)
         if words[0]:
             raise_violation(words, name, params)
 

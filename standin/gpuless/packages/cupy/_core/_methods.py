@@ -154,12 +154,14 @@ class Copies:
         if not (self._array.flags.c_contiguous or self._array.flags.f_contiguous):
             raise RuntimeError("Cannot set to non-contiguous array")
         refuse_while_capturing("H2D transfers", stream)
-        if _late.put_off(
-            stream or get_current_stream(), lambda: self._array.__setitem__(..., arr), arr
-        ):
+        # CuPy copies first what is laid out in another way.
+        alike = arr.flags.c_contiguous if self.flags.c_contiguous else arr.flags.f_contiguous
+        source = _late.bare(arr) if alike and _late.pinned else arr
+        on = stream or get_current_stream()
+        if source is not arr and _late.put_off(on, self._array, source):
             self._poison()
         else:
-            self._write(lambda: arr)
+            submit(lambda: np.copyto(self._array, arr), stream)
 
     def sort(self, axis=-1, kind=None) -> None:
         if kind is not None and kind != "stable":

@@ -15,7 +15,7 @@ import operator
 import numpy as np
 
 from cupy._core._dispatch import check_dtype
-from cupy.cuda import device, memory
+from cupy.cuda import device, memory, stream
 from gpuless import not_covered
 
 
@@ -142,11 +142,14 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     if any(n < 0 for n in shape):
         raise ValueError("Negative dimensions are not allowed")
     if pointer is None:
-        pointer = memory.alloc(size)
+        pointer = memory.alloc_as_it_is(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
     if offset < 0:
         raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")
-    return wrap(np.ndarray(shape, dtype, buffer, offset, strides, order), pointer.mem)
+    array = np.ndarray(shape, dtype, buffer, offset, strides, order)
+    if stream.captures and stream.capturing():  # what is to be here comes when the graph runs
+        poison(array)
+    return wrap(array, pointer.mem)
 
 
 def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:

@@ -47,6 +47,7 @@ def run(function: Callable, sources: Sequence = (), order: str = "K"):
     ``function`` takes nothing, reads the NumPy arrays of ``sources`` and may be called again later.
     ``order`` of new arrays: 'C', 'K' ('F' where NumPy's is, else 'C'), or 'S' for NumPy's strides.
     """
+    stream.catch_up()
     with np.errstate(all="ignore"):
         raw = function()
     fresh: list = []

@@ -25,6 +25,7 @@ def of_host(function: Callable, waits: bool = False) -> Callable:
     def host(*args, **kwargs):
         if waits:
             stream.refuse_while_capturing()
+        stream.catch_up()
         return function(*map(plain, args), **{key: plain(v) for key, v in kwargs.items()})
 
     return named(host, function.__name__, "which answers with a host value")

@@ -54,6 +54,12 @@ class MemoryAsync(Memory):
 
 def malloc_async(size: int) -> MemoryPointer:
     """``size`` bytes of CUDA's pool, on the current stream; CUDARuntimeError without room."""
+    pointer = _as_it_is(size)
+    pointer._bytes(size).fill(0xFF)
+    return pointer
+
+
+def _as_it_is(size: int) -> MemoryPointer:
     return MemoryPointer(MemoryAsync(size, get_current_stream()), 0)
 
 
@@ -84,7 +90,7 @@ class MemoryAsyncPool:
         if total - here.used < needed and max(here.limit, total) < total + needed:
             raise OutOfMemoryError(size, total, here.limit)
         try:
-            return malloc_async(size)
+            return _as_it_is(size)
         except runtime.CUDARuntimeError:
             raise OutOfMemoryError(size, total, here.limit) from None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cupy.cuda import _ownership, runtime
 from cupy.cuda._hooks import hooks, told
-from gpuless.engine.memory import Allocation, NoMemory, release
+from gpuless.engine.memory import Allocation, NoMemory, is_freed, release
 
 UNIT = 512  # bytes; sizes in a pool are multiples of it
 
@@ -63,7 +63,7 @@ class Memory:
         allocation = _allocate(size)  # freed with the last array that sees it
         self.ptr = allocation.address
         self.payload = np.asarray(allocation)
-        _ownership.enter(self.ptr, size, self.device_id)
+        _ownership.enter(self, self.ptr, size, self.device_id)
 
     def __del__(self) -> None:
         if hasattr(self, "payload"):
@@ -114,17 +114,26 @@ class PooledMemory(Memory):
 class UnownedMemory:
     """``size`` bytes at address ``ptr`` that belong to ``owner``; there are no fences.
 
-    ValueError if an array begins there and has fewer.
+    ValueError if an array begins there and has fewer, or if one did that is freed.
     """
 
     managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
-        there = _ownership._live.get(ptr, (size, 0))[0]
+        # A NumPy array knows its size: what the stand-in itself makes is not searched for.
+        known = isinstance(owner, np.ndarray)
+        there = _ownership._live.get(ptr, (size,))[0]
+        if not known and (found := _ownership.find(ptr)) is not None:
+            there = found[1]
         if size > max(there, 1):
             raise ValueError(
-                f"{size} bytes at {ptr:#x}, where an array of {there} begins: CuPy does not check "
-                "this, and on a GPU the rest is other memory"
+                f"{size} bytes at {ptr:#x}, where an array has {there}: CuPy does not check this, "
+                "and on a GPU the rest is other memory"
+            )
+        if not known and is_freed(ptr):
+            raise ValueError(
+                f"{size} bytes at {ptr:#x}, where an array was that is freed: CuPy does not check "
+                "this, and on a GPU it may be other memory by now"
             )
         self.ptr, self.size, self._owner = ptr, size, owner
         self.device_id = runtime.getDevice() if device_id < 0 else device_id
@@ -184,12 +193,18 @@ class MemoryPointer:
         _submit(lambda: np.copyto(target, source), stream)
 
     def copy_from_host_async(self, mem, size: int, stream=None) -> None:
-        target, address = self._bytes(size), _address(mem)
-        _submit(lambda: ctypes.memmove(target.ctypes.data, address, size), stream)
+        self._host_async("H2D transfers", mem, size, stream)
 
     def copy_to_host_async(self, mem, size: int, stream=None) -> None:
-        source, address = self._bytes(size), _address(mem)
-        _submit(lambda: ctypes.memmove(address, source.ctypes.data, size), stream)
+        self._host_async("D2H transfers", mem, size, stream)
+
+    def _host_async(self, what: str, mem, size: int, on) -> None:
+        from cupy.cuda import stream
+
+        stream.refuse_while_capturing(what, on)
+        device, host = self._bytes(size).ctypes.data, _address(mem)
+        to_host = what.startswith("D2H")
+        stream.move(*((host, device) if to_host else (device, host)), size, on, self.mem)
 
     def copy_from_async(self, mem, size: int, stream=None) -> None:
         from_device = isinstance(mem, MemoryPointer)
@@ -200,27 +215,37 @@ class MemoryPointer:
         target = self._bytes(size)
         _submit(lambda: target.fill(value), stream)
 
+    # The others go to the null stream, whichever is the current one, and the host waits.
+
     def copy_from_device(self, src: MemoryPointer, size: int) -> None:
-        self.copy_from_device_async(src, size)
+        self.copy_from_device_async(src, size, _null())
 
     def copy_from_host(self, mem, size: int) -> None:
-        self.copy_from_host_async(mem, size)
+        target, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(target.ctypes.data, address, size), _null())
 
     def copy_to_host(self, mem, size: int) -> None:
-        from cupy.cuda import stream
-
-        stream.refuse_while_capturing()
-        self.copy_to_host_async(mem, size)
+        source, address = self._bytes(size), _address(mem)
+        _submit(lambda: ctypes.memmove(address, source.ctypes.data, size), _null())
 
     def copy_from(self, mem, size: int) -> None:
-        self.copy_from_async(mem, size)
+        copy = self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host
+        copy(mem, size)
 
     def memset(self, value: int, size: int) -> None:
-        self.memset_async(value, size)
+        self.memset_async(value, size, _null())
 
 
 def _address(mem) -> int:
     return mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
+
+
+def _null():
+    """The null stream; RuntimeError, as CuPy's, where the current one is capturing."""
+    from cupy.cuda import stream
+
+    stream.refuse_while_capturing("synchronous API calls")
+    return stream.Stream.null
 
 
 def _submit(work, on_stream) -> None:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import re
+import weakref
+from collections.abc import Iterator
 
 from cupy.cuda import _card, _state
+from gpuless.engine import kernels
+from gpuless.engine.errors import KernelError
 
-_live: dict[int, tuple[int, int]] = {}  # of every piece of memory: address -> bytes, device
+# Of every piece of memory: address -> bytes, device, and the Memory.
+_live: dict[int, tuple[int, int, weakref.ref]] = {}
+several = False  # whether a device but the first has had memory
 _peers: set[tuple[int, int]] = set()  # (device, owner): the first may touch the second's memory
 
 
-def enter(address: int, size: int, device: int) -> None:
-    """Note new memory; CUDARuntimeError (out of memory) past the simulated card's size."""
+def enter(memory, address: int, size: int, device: int) -> None:
+    """Note new ``memory``; CUDARuntimeError (out of memory) past the simulated card's size."""
+    global several
     if not fits(size, device):
         raise _state.CUDARuntimeError(2)
-    _live[address] = size, device
+    if device:
+        several = True
+    _live[address] = size, device, weakref.ref(memory)
 
 
 def fits(size: int, device: int) -> bool:
@@ -34,23 +45,29 @@ def leave(address: int) -> None:
 
 def used(device: int) -> int:
     """Bytes in use on a device."""
-    return sum(size for size, owner in list(_live.values()) if owner == device)
+    return sum(size for size, owner, _ in list(_live.values()) if owner == device)
 
 
 def find(address: int) -> tuple[int, int] | None:
     """The device that owns an address, and the bytes from there on; None: no device does."""
-    for start, (size, device) in _live.copy().items():  # others allocate meanwhile
+    found = memory_at(address)
+    return None if found is None else (found.device_id, found.ptr + found.size - address)
+
+
+def memory_at(address: int):
+    """The Memory in which an address lies; None where no device owns it."""
+    for start, (size, _, memory) in _live.copy().items():  # others allocate meanwhile
         if start <= address < start + size:
-            return device, start + size - address
+            return memory()
     return None
 
 
 def set_device_count(count: int) -> None:
     """Have ``count`` logical devices from now on; RuntimeError if one in use would vanish."""
     gc.collect()
-    lost = sorted({device for _, device in list(_live.values()) if device >= count})
+    lost = sorted({device for _, device, _ in list(_live.values()) if device >= count})
     if lost:
-        number = sum(1 for _, device in _live.values() if device == lost[0])
+        number = sum(1 for _, device, _ in _live.values() if device == lost[0])
         raise RuntimeError(
             f"Device {lost[0]} would vanish, and {number} of its arrays still exist "
             f"({used(lost[0])} bytes). Delete them first (`del x`), or keep {max(lost) + 1} devices"
@@ -80,6 +97,27 @@ def enable(device: int, owner: int) -> bool:
 
 def disable(device: int, owner: int) -> None:
     _peers.discard((device, owner))
+
+
+@contextlib.contextmanager
+def others_shut() -> Iterator[None]:
+    """Inside a ``with`` block no kernel reaches the memory of devices that the current one may not
+    touch: it may have the address from an integer, or from another array."""
+    current = _state.getDevice()
+    found = [
+        memory() for _, owner, memory in _live.copy().values() if not may_touch(current, owner)
+    ]
+    found = [memory for memory in found if memory is not None and not memory.managed]
+    try:
+        with kernels.without([(memory.ptr, memory.size) for memory in found]):
+            yield
+    except KernelError as error:
+        if found and re.search("outside the array|none of its arrays", str(error)):
+            error.add_note(
+                f"It is not memory of a device to which device {current} has peer access, either "
+                "(cupy.cuda.runtime.deviceEnablePeerAccess)."
+            )
+        raise
 
 
 def check_device(memory, what: str) -> None:

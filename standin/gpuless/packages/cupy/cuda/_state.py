@@ -12,6 +12,7 @@ _TEXT = {
     1: ("cudaErrorInvalidValue", "invalid argument"),
     2: ("cudaErrorMemoryAllocation", "out of memory"),
     20: ("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
+    21: ("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
     26: ("cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"),
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),

@@ -110,7 +110,11 @@ class Function:
         views = self._views(args)
 
         def work() -> None:
-            self.compiled.launch(*plan, views)
+            if not _ownership.several:
+                self.compiled.launch(*plan, views)
+                return
+            with _ownership.others_shut():
+                self.compiled.launch(*plan, views)
 
         # Kept for as long as the graph.
         work.arrays = [a for a in args if isinstance(a, (ndarray, memory.Handle))]

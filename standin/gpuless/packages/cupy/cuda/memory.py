@@ -16,7 +16,7 @@ import weakref
 
 import numpy as np
 
-from cupy.cuda import _ownership, runtime
+from cupy.cuda import _late, _ownership, runtime
 from cupy.cuda._guarded import (  # noqa: F401
     Handle,
     ManagedMemory,
@@ -243,15 +243,31 @@ class PinnedMemoryPool:
 class PinnedMemoryPointer(np.ndarray):
     """Host memory for ``numpy.frombuffer`` that kernels may touch too."""
 
-    is_page_locked = True
-
     def __new__(cls, size: int):
+        _late.taken(size)
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.
         buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
         pointer = super().__new__(cls, size, np.uint8, buffer)
         pointer._allocation = allocation
+        pointer.fill(0xFF)
+        if size:
+            _late.pinned[allocation.address] = pointer
+            weakref.finalize(pointer, _late.freed, allocation).atexit = False
         return pointer
+
+    def __add__(self, offset: int) -> PinnedMemoryPointer:
+        """The pointer ``offset`` bytes further on."""
+        start = self if self.base is None or isinstance(self.base, ctypes.Array) else self.base
+        return start[self.ptr - start.ptr + offset :]
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> PinnedMemoryPointer:
+        return self + -offset
+
+    def __int__(self) -> int:
+        return self.ptr
 
     def __repr__(self) -> str:
         return object.__repr__(self)
@@ -278,7 +294,14 @@ def malloc_unpooled(size: int) -> MemoryPointer:
 
 
 def alloc(size: int) -> MemoryPointer:
-    """Allocate ``size`` bytes with the current allocator."""
+    """Allocate ``size`` bytes with the current allocator. They hold NaNs, as integers -1."""
+    pointer = alloc_as_it_is(size)
+    pointer._bytes(size).fill(0xFF)
+    return pointer
+
+
+def alloc_as_it_is(size: int) -> MemoryPointer:
+    """``alloc`` of memory that is written at once."""
     return (getattr(_local, "allocator", None) or _allocator)(size)
 
 
@@ -325,7 +348,9 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
 
 def malloc_managed(size: int) -> MemoryPointer:
     """Memory that every device may touch."""
-    return MemoryPointer(ManagedMemory(size), 0)
+    pointer = MemoryPointer(ManagedMemory(size), 0)
+    pointer._bytes(size).fill(0xFF)
+    return pointer
 
 
 def __getattr__(name: str):

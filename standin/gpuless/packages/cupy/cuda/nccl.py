@@ -374,6 +374,7 @@ class NcclCommunicator:
             )
         if used._capture is not None:
             raise not_covered("a call of NCCL inside a graph's capture")
+        stream.catch_up(used)
 
     def _buffer(self, call: Call, name: str, address, size: int) -> tuple[int, int] | None:
         """Address and size of a buffer that is where it should be; None where there is none."""

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from cupy.cuda import _card, _ownership
+from cupy.cuda import _card, _late, _ownership
 from cupy.cuda._state import (  # noqa: F401
     CUDARuntimeError,
     check_ordinal,
@@ -15,7 +15,7 @@ from cupy.cuda._state import (  # noqa: F401
     getDeviceCount,
     setDevice,
 )
-from cupy.cuda.stream import by_pointer, refuse_while_capturing, submit
+from cupy.cuda.stream import by_pointer, move, refuse_while_capturing, submit
 from cupy.cuda.stream import synchronize_device as deviceSynchronize  # noqa: F401
 from gpuless import missing
 
@@ -135,15 +135,36 @@ def _check_range(address: int, size: int, device: int | None = None) -> None:
 def _copy(dst: int, src: int, size: int, stream_ptr: int | None) -> None:
     if stream_ptr is None:
         refuse_while_capturing("synchronous API calls")
-        ctypes.memmove(dst, src, size)
-    else:
+        submit(lambda: ctypes.memmove(dst, src, size), by_pointer(0))
+        return
+    ends = _ownership.memory_at(dst), _ownership.memory_at(src)
+    if ends.count(None) == 1:
+        move(dst, src, size, by_pointer(stream_ptr), ends)
+    else:  # from the host to the host CUDA waits, too
         submit(lambda: ctypes.memmove(dst, src, size), by_pointer(stream_ptr))
+
+
+def _check_kind(dst: int, src: int, kind: int) -> None:
+    """CUDARuntimeError where the addresses lie elsewhere than ``kind`` says, which CUDA leaves
+    undefined. Pinned and managed memory are the host's and a device's; what nobody has allocated
+    may be a variable of a module."""
+    if not memcpyHostToHost <= kind <= memcpyDefault:
+        raise CUDARuntimeError(21)
+    for end, address, kinds in (
+        ("target", dst, (memcpyHostToHost, memcpyDeviceToHost)),
+        ("source", src, (memcpyHostToHost, memcpyHostToDevice)),
+    ):
+        if kind in kinds and pointerGetMemoryType(address) == memoryTypeDevice:
+            error = CUDARuntimeError(1)
+            error.add_note(f"By the kind of the copy its {end} is the host's; it is a device's.")
+            raise error
 
 
 def memcpy(dst: int, src: int, size: int, kind: int) -> None:
     """Copy ``size`` bytes between two addresses; ``kind`` as ``memcpyDefault``."""
     _check_range(dst, size)
     _check_range(src, size)
+    _check_kind(dst, src, kind)
     _copy(dst, src, size, None)
 
 
@@ -151,6 +172,7 @@ def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
     """``memcpy`` on the stream with that pointer."""
     _check_range(dst, size)
     _check_range(src, size)
+    _check_kind(dst, src, kind)
     _copy(dst, src, size, stream)
 
 
@@ -187,10 +209,14 @@ class PointerAttributes:
 
 
 def pointerGetAttributes(ptr: int) -> PointerAttributes:
-    found = _ownership.find(ptr)
-    if found is None:
-        return PointerAttributes(-2, 0, ptr)  # cudaInvalidDeviceId: an address of the host's
-    return PointerAttributes(found[0], ptr, 0, memoryTypeDevice)
+    found = _ownership.memory_at(ptr)
+    if found is not None and found.managed:
+        return PointerAttributes(found.device_id, ptr, ptr, memoryTypeManaged)
+    if found is not None:
+        return PointerAttributes(found.device_id, ptr, 0, memoryTypeDevice)
+    if _late.pinned_at(ptr) is not None:
+        return PointerAttributes(0, ptr, ptr, memoryTypeHost)
+    return PointerAttributes(-2, 0, ptr)  # cudaInvalidDeviceId: an address of the host's
 
 
 def pointerGetMemoryType(ptr: int) -> int:

@@ -90,9 +90,13 @@ class Graph:
         if current._capture is not None:  # a graph launched inside a capture becomes part of it
             current._capture.add(current, self._work)
             return
-        catch_up(current)
-        for work in self._work:
-            work()
+        _local.launching = current
+        try:
+            for work in self._work:
+                catch_up(current)
+                work()
+        finally:
+            del _local.launching
 
     def upload(self, stream=None) -> None:
         """Nothing to prepare."""
@@ -113,7 +117,8 @@ class Event:
         self._time: float | None = None
         self._capture: _Capture | None = None
         self._tips: set[int] = set()
-        self._stream: Stream | None = None  # the one it was recorded on last
+        self._stream: Stream | None = None  # the one it was recorded on last, and when
+        self._moment = 0
 
     @property
     def done(self) -> bool:
@@ -122,8 +127,9 @@ class Event:
         return not _spoiled(self._capture)
 
     def _catch_up(self) -> None:
-        if self._stream is not None:
-            catch_up(self._stream)
+        if self._stream is not None and _late.is_behind():
+            on = self._stream
+            _late.finish(on.ptr, not on.is_non_blocking, self._moment)
 
     def record(self, stream=None) -> None:
         current = get_current_stream() if stream is None else stream
@@ -131,6 +137,7 @@ class Event:
         if of != self._device_id:
             raise CUDARuntimeError(400)
         self._capture, self._stream = current._capture, current
+        self._moment = _late.now()
         self._time = time.perf_counter() if self._capture is None else None
         self._tips = set() if self._capture is None else set(self._capture.tips[current])
 
@@ -243,7 +250,14 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """What was put off before the event is done; a capturing stream's capture is joined."""
-        event._catch_up()
+        on, moment = event._stream, event._moment
+        if on is not None and _late.is_behind():
+
+            def wait() -> None:
+                _late.finish(on.ptr, not on.is_non_blocking, moment)
+
+            if not _late.put_behind(self, wait):
+                wait()
         theirs = event._capture
         if theirs is not None and theirs not in captures:
             theirs = None  # that capture is over
@@ -355,6 +369,17 @@ def submit(work: Callable[[], None], stream: Stream | None = None) -> None:
     if capture is not None:
         raise capture.fail(906)
     work()
+
+
+def move(target: int, source: int, size: int, stream: Stream | None, memory) -> None:
+    """Copy bytes between an address of the host's and one in ``memory``, in ``stream``'s order:
+    late where the host's is page-locked."""
+    on = get_current_stream() if stream is None else stream
+
+    def work() -> None:  # a graph's is done by the stream that the graph is launched on
+        _late.move(target, source, size, getattr(_local, "launching", on), memory)
+
+    submit(work, on)
 
 
 _told: list[list[str]] = []  # who is told of transfers

@@ -136,7 +136,7 @@ class CUDAarray:
             np.copyto(target, source)
 
         # CuPy waits for none of these copies, not even on the null stream.
-        if isinstance(other, np.ndarray) and _late.put_off(stream, work, other, True):
+        if isinstance(other, np.ndarray) and _late.put_off(stream, target, source):
             poison(target)
         else:
             submit(work, stream)
