@@ -55,7 +55,9 @@ def _real(dtype) -> np.dtype:
     return dtype
 
 
-def _distribution(name: str, *required: str, dtype=float, check=check_dtype, **optional) -> Callable:
+def _distribution(
+    name: str, *required: str, dtype=float, check=check_dtype, **optional
+) -> Callable:
     """A method of CuPy's parameters, followed by ``size`` and ``dtype``, which ``check`` takes."""
     signature = _signature(required, {**optional, "size": None, "dtype": dtype})
 
@@ -366,7 +368,7 @@ def random_integers(low, high=None, size=None) -> ndarray:
 
 
 def bytes(length: int) -> bytes:
-    return np.random.bytes(length)  # also in CuPy
+    return np.random.bytes(length)  # noqa: NPY002  (also in CuPy)
 
 
 def exponential(scale, size=None, dtype=float) -> ndarray:
