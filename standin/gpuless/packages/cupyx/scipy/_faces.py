@@ -17,6 +17,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from cupy.cuda import stream
 
+from cupyx.scipy._unable import UNABLE
 from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
@@ -25,10 +26,28 @@ FROM_HOST = ("structure", "footprint")
 CALLING = """generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
 labeled_comprehension""".split()
 # These make arrays out of numbers.
-WITHOUT = """block_diag dft fiedler_companion generate_binary_structure hadamard helmert hilbert
-leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
+WITHOUT = """block_diag boxcox_llf dft fiedler_companion generate_binary_structure hadamard
+helmert hilbert leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
 # The host has to know what they count, so that they wait for the device.
 WAITING = ("label",)
+# Parameters that SciPy's functions have and CuPy's have not: all of them, or those of one name.
+_NO_PARAMETERS = {"workers", "orthogonalize", "xp", "device"}
+_NO_PARAMETERS_OF = {
+    name: set(names.split())
+    for name, names in {
+        "boxcox_llf": "axis keepdims nan_policy",
+        "chirp": "complex",
+        "choose_conv_method": "measure",
+        "entropy": "keepdims nan_policy",
+        "gaussian_filter1d": "radius",
+        "hilbert2": "axes",
+        "lombscargle": "weights floating_mean",
+        "lu": "p_indices",
+        "trim_mean": "keepdims nan_policy",
+    }.items()
+}
+# CuPy's names of the first parameter, where SciPy has another.
+_FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
 
 
 def serve(library: ModuleType, *, arrays: bool) -> dict[str, Callable]:
@@ -49,11 +68,20 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     except ValueError:  # a ufunc
         parameters = []
 
+    refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
+    own_first, unable = _FIRST.get(name), UNABLE.get(name)
+
     def call(*args, **kwargs):
+        if own_first in kwargs:
+            args = (kwargs.pop(own_first), *args)
         given = dict(zip(parameters, args, strict=False)) | kwargs
+        for parameter in refused.intersection(given):
+            raise TypeError(f"{name}() got an unexpected argument {parameter!r}")
         first = args[0] if args else next(iter(given.values()), None)
         if arrays and name not in WITHOUT and not isinstance(first, ndarray):
             raise unsupported(first)
+        if unable is not None and (why := unable(given)):
+            raise NotImplementedError(f"{name}() in CuPy: {why}")
         if stream.transfers_matter():
             if name in WAITING:
                 stream.refuse_while_capturing()
