@@ -145,6 +145,8 @@ UNABLE = {  # what SciPy does and CuPy does not
     "workers": (TypeError, lambda: FACES.fft.fft(ARRAY, workers=2)),
     "keywords": (TypeError, lambda: FACES.signal.windows.hann(5, xp=np)),
     "lists": (TypeError, lambda: FACES.special.erf([0.5])),
+    "filters": (TypeError, lambda: FACES.signal.lfilter([1.0], cp.ones(2), ARRAY)),
+    "weights": (TypeError, lambda: FACES.ndimage.convolve1d(SMALL, [1, 2, 1])),
     "where": (TypeError, lambda: FACES.special.erf(ARRAY, where=ARRAY > 0)),
     "complex": (TypeError, lambda: FACES.special.erf(ARRAY + 1j)),
     "DCT-I": (NotImplementedError, lambda: FACES.fft.dct(ARRAY, 1)),

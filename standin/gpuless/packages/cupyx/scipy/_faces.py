@@ -46,6 +46,41 @@ _NO_PARAMETERS_OF = {
         "trim_mean": "keepdims nan_policy",
     }.items()
 }
+# Parameters whose lists SciPy makes arrays of, and CuPy does not.
+_NO_LISTS = {
+    parameter: names.split()
+    for parameter, names in {
+        "a": "lfilter lfilter_zi lfiltic order_filter residue residuez",
+        "b": "lfilter lfilter_zi lfiltic residue residuez",
+        "c": "hankel toeplitz",
+        "cj": "cspline1d_eval qspline1d_eval",
+        "data": "boxcox_llf",
+        "domain": "order_filter",
+        "f": "leslie",
+        "h": "minimum_phase",
+        "hcol": "sepfir2d",
+        "hrow": "sepfir2d",
+        "Iin": "spline_filter",
+        "im": "wiener",
+        "in1": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
+        "in2": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
+        "input": "medfilt2d sepfir2d symiirorder2",
+        "mask": "binary_closing binary_dilation binary_erosion binary_opening binary_propagation",
+        "p": "unique_roots zpk2ss zpk2tf",
+        "pk": "entropy",
+        "qk": "entropy",
+        "r": "hankel toeplitz",
+        "s": "leslie",
+        "signal": "cspline1d cspline2d qspline1d qspline2d symiirorder1",
+        "sos": "sos2zpk sosfilt sosfilt_zi",
+        "volume": "medfilt",
+        "weights": "convolve convolve1d correlate correlate1d",
+        "x": "hilbert hilbert2 lfilter lfiltic sosfilt spectrogram upfirdn",
+        "y": "lfiltic",
+        "z": "zpk2ss zpk2tf",
+        "zi": "sosfilt",
+    }.items()
+}
 # CuPy's names of the first parameter, where SciPy has another.
 _FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
 
@@ -69,6 +104,7 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         parameters = []
 
     refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
+    no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     own_first, unable = _FIRST.get(name), UNABLE.get(name)
 
     def call(*args, **kwargs):
@@ -80,6 +116,9 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         first = args[0] if args else next(iter(given.values()), None)
         if arrays and name not in WITHOUT and not isinstance(first, ndarray):
             raise unsupported(first)
+        for parameter in no_lists:
+            if isinstance(given.get(parameter), (list, tuple)):
+                raise unsupported(given[parameter])
         if unable is not None and (why := unable(given)):
             raise NotImplementedError(f"{name}() in CuPy: {why}")
         if stream.transfers_matter():
