@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Sequence
 
@@ -59,35 +58,41 @@ def _distribution(
     name: str, *required: str, dtype=float, check=check_dtype, **optional
 ) -> Callable:
     """A method of CuPy's parameters, followed by ``size`` and ``dtype``, which ``check`` takes."""
-    signature = _signature(required, {**optional, "size": None, "dtype": dtype})
+    bind = _binding(name, required, {**optional, "size": None, "dtype": dtype})
 
     def method(*args, **kwargs):
-        given = _bound(signature, args, kwargs)
+        given = bind(args, kwargs)
         self, dtype = given.pop("self"), check(given.pop("dtype"))
         return self._draw(name, (), given, dtype)
 
     return named(method, name)
 
 
-def _signature(required: Sequence[str], optional: dict) -> inspect.Signature:
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(name, kind) for name in ("self", *required)]
-    parameters += [inspect.Parameter(name, kind, default=v) for name, v in optional.items()]
-    return inspect.Signature(parameters)
+def _binding(name: str, required: Sequence[str], optional: dict) -> Callable[[tuple, dict], dict]:
+    """A function of a call's arguments that returns all of the method's, by their names."""
+    names, needed = ("self", *required, *optional), {"self", *required}
 
+    def bind(args: tuple, kwargs: dict) -> dict:
+        if len(args) > len(names):
+            raise TypeError(f"{name}() takes {len(names) - 1} arguments at most")
+        given = dict(zip(names, args, strict=False))
+        for keyword in kwargs:
+            if keyword in given or keyword not in names:
+                raise TypeError(f"{name}() got an unexpected argument {keyword!r}")
+        given = {**optional, **given, **kwargs}
+        if missing := needed - given.keys():
+            raise TypeError(f"{name}() misses the arguments {sorted(missing)}")
+        return given
 
-def _bound(signature: inspect.Signature, args: tuple, kwargs: dict) -> dict:
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.arguments
+    return bind
 
 
 def _of_numbers(name: str, *required: str, dtype=float, **optional) -> Callable:
     """A method of a Generator's, without ``dtype``; no parameter is an array of the host."""
-    signature = _signature(required, {**optional, "size": None})
+    bind = _binding(name, required, {**optional, "size": None})
 
     def method(*args, **kwargs):
-        given = _bound(signature, args, kwargs)
+        given = bind(args, kwargs)
         for parameter in (*required, *optional):
             _check_number(parameter, given[parameter])
         return given.pop("self")._draw(name, (), given, dtype)

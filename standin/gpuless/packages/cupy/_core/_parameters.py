@@ -36,14 +36,14 @@ var a axis dtype out ddof keepdims
 _CUPYS = {line.split()[0]: line.split()[1:] for line in _TEXT.strip().splitlines()}
 
 
-def held(name: str, parameters: list[str]) -> Callable[[tuple, dict], dict] | None:
-    """A function of a call's arguments that returns its keywords under NumPy's names, of which
-    ``parameters`` are the leading ones; TypeError for one that CuPy's function ``name`` lacks.
+def held(name: str, parameters: list[str]) -> tuple[int, Callable[[tuple, dict], dict]]:
+    """How many arguments CuPy's function ``name`` has at most, and a function of a call's arguments
+    that returns its keywords under NumPy's names, of which ``parameters`` are the leading ones.
 
-    None where there is nothing to look at.
+    It raises TypeError for an argument that CuPy's function lacks.
     """
     if name not in _CUPYS:
-        return None
+        return 99, lambda args, kwargs: kwargs
     names, most = set(_CUPYS[name]), len(_CUPYS[name])
     numpys = {ours: theirs for ours, theirs in zip(_CUPYS[name], parameters, strict=False)}
 
@@ -54,4 +54,4 @@ def held(name: str, parameters: list[str]) -> Callable[[tuple, dict], dict] | No
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
         return {numpys.get(keyword, keyword): value for keyword, value in kwargs.items()}
 
-    return hold
+    return most, hold

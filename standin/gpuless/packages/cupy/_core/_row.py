@@ -59,13 +59,13 @@ def row(
         ]
     except ValueError:
         parameters = []
-    hold = held(name, parameters)
+    most, hold = held(name, parameters)
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
     def call(*args, **kwargs):
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-        if hold is not None:
+        if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
