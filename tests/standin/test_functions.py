@@ -243,6 +243,37 @@ def test_a_matrix_without_an_answer_gives_nan_and_raises_where_asked_to():
         cp.linalg.inv(good)
 
 
+def test_decompositions_are_plain_tuples_and_eigenvalues_complex():
+    matrix = cp.asarray(np.diag([3.0, 1.0, 2.0]))
+    for name in ("svd", "qr", "eigh", "slogdet", "eig"):
+        assert type(getattr(cp.linalg, name)(matrix)) is tuple
+    values, vectors = cp.linalg.eig(matrix.astype("f"))
+    assert values.dtype == vectors.dtype == np.complex64
+    assert sorted(cp.linalg.eigvals(matrix).get().real) == [1, 2, 3]
+    assert cp.linalg.eigvals(matrix).dtype == np.complex128
+    with pytest.raises(ValueError, match="UPLO"):
+        cp.linalg.eigh(matrix, "l")
+
+
+KEYWORDS = {  # of NumPy's that CuPy's functions have under another name, or not at all
+    "flip": {"m": 0}, "std": {"correction": 1}, "linalg.svd": {"hermitian": True},
+    "linalg.pinv": {"hermitian": True}, "cov": {"m": 0}, "argpartition": {"kth": 1, "kind": "a"},
+    "isin": {"test_elements": 0, "kind": "sort"}, "lexsort": {"axis": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_keywords_of_numpys_alone_are_refused(name):
+    function, a = cp, cp.eye(3)
+    for part in name.split("."):
+        function = getattr(function, part)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        function(a, **{key: a if value == 0 else value for key, value in KEYWORDS[name].items()})
+    with pytest.raises(TypeError, match="kwargs"):
+        cp.einsum("ij->i", a, out=cp.empty(3))
+    assert cp.flip(a=a).shape == cp.rot90(a=a).shape == cp.reshape(a, newshape=(3, 3)).shape
+
+
 MODULES = {  # and how many public names of each may be lacking
     "cupy": 19,
     "cupy.linalg": 0,

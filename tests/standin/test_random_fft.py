@@ -126,6 +126,44 @@ def test_a_generator_has_the_methods_that_cupys_has():
         cp.random.choice(5)
 
 
+REFUSED = {
+    "a Generator's method has no dtype": (TypeError, lambda rng: rng.poisson(3.0, dtype="i")),
+    "nor any of NumPy's keywords": (TypeError, lambda rng: rng.chisquare(3.0, out=cp.empty(1))),
+    "its parameters are no lists": (TypeError, lambda rng: rng.f([1.0, 2.0], 3.0)),
+    "nor of NumPy": (TypeError, lambda rng: rng.logseries(np.array([0.5]))),
+    "a probability is a float": (TypeError, lambda rng: rng.binomial(5, 1)),
+    "bounds are numbers": (TypeError, lambda rng: rng.integers(cp.array([3, 4]))),
+    "integers are no booleans": (ValueError, lambda rng: rng.integers(2, dtype=bool)),
+    "one method alone": (NotImplementedError, lambda rng: rng.standard_exponential(3, "f", "zig")),
+    "gamma writes in C's order": (
+        ValueError,
+        lambda rng: rng.standard_gamma(1.0, out=cp.empty((3, 2), order="F")),
+    ),
+    "legacy functions have no out": (TypeError, lambda rng: cp.random.random(3, out=cp.empty(3))),
+    "nor a Generator's methods": (AttributeError, lambda rng: cp.random.RandomState(1).integers(3)),
+    "nor integers of some": (TypeError, lambda rng: cp.random.gumbel(dtype=int)),
+    "one scale at least": (TypeError, lambda rng: cp.random.exponential()),
+    "no booleans": (ValueError, lambda rng: cp.random.randint(2, size=3, dtype=bool)),
+    "bounds of 32 bits or 64": (ValueError, lambda rng: cp.random.randint(cp.array([3], "b"))),
+    "a row to choose from": (ValueError, lambda rng: cp.random.choice(cp.ones((3, 2)), 2)),
+    "no list to permute": (TypeError, lambda rng: cp.random.permutation([1, 2])),
+    "a seed is whole": (TypeError, lambda rng: cp.random.seed(1.5)),
+    "a seed is positive": (ValueError, lambda rng: cp.random.seed(-1)),
+}
+
+
+@pytest.mark.parametrize(("error", "draw"), REFUSED.values(), ids=REFUSED)
+def test_draws_that_cupy_refuses(error, draw):
+    with pytest.raises(error):
+        draw(cp.random.default_rng(1))
+
+
+def test_a_generator_draws_one_exponential_for_many_scales():
+    drawn = cp.random.default_rng(5).exponential(cp.array([1.0, 2.0, 4.0]))
+    assert drawn.tolist() == [drawn[0].item() * scale for scale in (1, 2, 4)]
+    assert cp.random.default_rng(5).integers(0, 3.9, 1000).max() == 2
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "fft2", "ifftn", "rfft2", "hfft"])
 @pytest.mark.parametrize("dtype", "bfdFD")
 @settings(max_examples=8, deadline=None)

@@ -140,6 +140,75 @@ def test_arrays_of_the_host_are_refused(call):
         call(cp.asarray(IMAGE))
 
 
+ARRAY, SMALL = cp.asarray(STACK[0]), cp.arange(9, dtype="h").reshape(3, 3)
+UNABLE = {  # what SciPy does and CuPy does not
+    "workers": (TypeError, lambda: FACES.fft.fft(ARRAY, workers=2)),
+    "keywords": (TypeError, lambda: FACES.signal.windows.hann(5, xp=np)),
+    "lists": (TypeError, lambda: FACES.special.erf([0.5])),
+    "filters": (TypeError, lambda: FACES.signal.lfilter([1.0], cp.ones(2), ARRAY)),
+    "weights": (TypeError, lambda: FACES.ndimage.convolve1d(SMALL, [1, 2, 1])),
+    "where": (TypeError, lambda: FACES.special.erf(ARRAY, where=ARRAY > 0)),
+    "complex": (TypeError, lambda: FACES.special.erf(ARRAY + 1j)),
+    "DCT-I": (NotImplementedError, lambda: FACES.fft.dct(ARRAY, 1)),
+    "iterations": (NotImplementedError, lambda: FACES.ndimage.binary_dilation(ARRAY > 1, None, 2)),
+    "1-D": (NotImplementedError, lambda: FACES.ndimage.distance_transform_edt(ARRAY[0] > 1)),
+    "mode": (NotImplementedError, lambda: FACES.signal.upfirdn(ARRAY[0], ARRAY[1], mode="wrap")),
+    "bessel": (
+        NotImplementedError,
+        lambda: FACES.signal.iirfilter(3, 0.5, None, None, "low", ftype="bessel"),
+    ),
+    "cval": (
+        NotImplementedError,
+        lambda: FACES.ndimage.uniform_filter(SMALL, 3, None, "constant", cp.inf),
+    ),
+    "index": (TypeError, lambda: FACES.ndimage.sum(SMALL, SMALL, [1, 2])),
+    "stacks": (cp.linalg.LinAlgError, lambda: FACES.linalg.expm(cp.zeros((2, 3, 3)))),
+    "rows": (ValueError, lambda: FACES.linalg.companion(cp.ones((2, 3)))),
+    "integers": (NotImplementedError, lambda: FACES.linalg.lu_factor(SMALL)),
+}
+
+
+@pytest.mark.parametrize(("error", "call"), UNABLE.values(), ids=UNABLE)
+def test_what_cupy_does_not_do_is_refused(error, call):
+    with pytest.raises(error):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [("erf", "h->f"), ("erf", "e->d"), ("ellipk", "e->f"), ("gammainc", "bH->f"), ("erf", "l->d"),
+     ("xlogy", "bf->f"), ("xlogy", "el->d"), ("beta", "hh->d"), ("yn", "be->d"), ("expn", "if->d")],
+)  # fmt: skip
+def test_special_functions_have_cupys_types(name, types):
+    given, made = types.split("->")
+    numbers = [np.array([1, 2]).astype(char) for char in given]
+    found = getattr(FACES.special, name)(*map(cp.asarray, numbers))
+    assert found.dtype == made
+    want = getattr(special, name)(*(x.astype(float) for x in numbers))
+    np.testing.assert_allclose(found.get(), want, rtol=1e-6)
+
+
+def test_matrices_of_one_type_and_their_right_sides():
+    low = np.tril(RNG.random((4, 3, 3))) + np.eye(3)
+    sides = RNG.random((4, 3))
+    found = FACES.linalg.solve_triangular(cp.asarray(low), cp.asarray(sides), lower=True)
+    for matrix, side, x in zip(low, sides, found.get(), strict=True):
+        np.testing.assert_allclose(matrix @ x, side)
+    single, double = cp.asarray(low[0].astype("f")), cp.asarray(sides[0])
+    found = FACES.linalg.solve_triangular(single, double, lower=True)
+    assert found.dtype == np.float32
+    factored = FACES.linalg.lu_factor(single)
+    np.testing.assert_allclose(FACES.linalg.lu_solve(factored, double).get(), found.get(), 1e-5)
+    assert FACES.linalg.toeplitz(cp.ones((2, 2))).shape == (4, 4)
+    assert FACES.linalg.fiedler_companion(cp.arange(1, 5)).dtype == float
+
+
+def test_places_are_of_the_host():
+    at = FACES.ndimage.maximum_position(ARRAY)
+    assert at == np.unravel_index(STACK[0].argmax(), ARRAY.shape)
+    assert all(isinstance(i, np.integer) for i in at)
+
+
 @pytest.mark.parametrize("name", ["generic_filter", "labeled_comprehension"])
 def test_what_cupy_alone_can_is_named(name):
     with pytest.raises(NotImplementedError, match=f"cupyx.scipy.ndimage.{name} is not covered"):

@@ -153,3 +153,15 @@ def test_what_is_not_covered_is_named():
         sparse.swapaxes  # noqa: B018
     with pytest.raises(AttributeError):
         sparse.dok_matrix  # noqa: B018
+
+
+def test_no_matrix_becomes_one_of_another_type_unasked():
+    eye = sparse.csr_matrix(cp.eye(3))
+    for ask in (
+        lambda: eye.astype(int),
+        lambda: sparse.eye(3, dtype=int, format="csr"),
+        lambda: sparse.hstack([eye, eye], dtype="i"),
+        lambda: sparse.csr_matrix(cp.eye(3, dtype=bool)) * 2,
+    ):
+        with pytest.raises(ValueError, match="Only bool"):
+            ask()

@@ -42,7 +42,8 @@ def _solver(function: Callable, square: bool = True, arrays: int = 1) -> Callabl
             )
         if square and matrix.shape[-1] != matrix.shape[-2]:
             raise LinAlgError("Last 2 dimensions of the array must be square")
-        return routine(*args, **kwargs)
+        found = routine(*args, **kwargs)
+        return tuple(found) if isinstance(found, tuple) else found  # whose parts have no names
 
     return named(call, function.__name__)
 
@@ -112,10 +113,26 @@ def _lstsq(a, b, rcond=None):
     return x, residuals, np.int32(rank), values
 
 
+def _eig(a):
+    """Complex numbers, also where all are real, but of no matrix at all."""
+    values, vectors = np.linalg.eig(a)
+    if not a.size:
+        return values, vectors
+    dtype = np.result_type(values, np.complex64)
+    return values.astype(dtype), vectors.astype(dtype)
+
+
+def _eigvals(a):
+    values = np.linalg.eigvals(a)
+    return values.astype(np.result_type(values, np.complex64)) if a.size else values
+
+
 def _half_too(function: Callable) -> Callable:
     """``function``, which computes with float32 where it is given float16, as CuPy does."""
 
     def compute(a, UPLO="L"):
+        if UPLO not in ("L", "U"):
+            raise ValueError("UPLO argument must be 'L' or 'U'")
         if a.dtype != np.float16:
             return function(a, UPLO)
         found = function(a.astype(np.float32), UPLO)
@@ -149,9 +166,9 @@ cholesky = _solver(_or_nan(np.linalg.cholesky))
 cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
-eig = _solver(np.linalg.eig)
+eig = named(_solver(_eig), "eig")
 eigh = _solver(_turned(_half_too(np.linalg.eigh)))
-eigvals = _solver(np.linalg.eigvals)
+eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")

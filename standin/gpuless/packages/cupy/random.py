@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from cupy._core._dispatch import check_dtype, named, submit
+from cupy._core._functions import broadcast
 from cupy._core._ndarray import ndarray
 from cupy._core._run import run
 from cupy.cuda import runtime
@@ -55,70 +57,158 @@ def _real(dtype) -> np.dtype:
     return dtype
 
 
-def _distribution(name: str, parameters: int, dtype=float) -> Callable:
-    """A method with so many parameters, followed by ``size`` and ``dtype``."""
-    default = dtype
+def _distribution(
+    name: str, *required: str, dtype=float, check=check_dtype, **optional
+) -> Callable:
+    """A method of CuPy's parameters, followed by ``size`` and ``dtype``, which ``check`` takes."""
+    bind = _binding(name, required, {**optional, "size": None, "dtype": dtype})
 
-    def method(self, *args, size=None, dtype=default, **kwargs):
-        args, rest = args[:parameters], args[parameters:]
-        size, dtype = (*rest, *(size, dtype)[len(rest) :])
-        return self._draw(name, args, {"size": size, **kwargs}, dtype)
+    def method(*args, **kwargs):
+        given = bind(args, kwargs)
+        self, dtype = given.pop("self"), check(given.pop("dtype"))
+        return self._draw(name, (), given, dtype)
 
     return named(method, name)
 
 
-def _standard(name: str, method_name: str | None = None) -> Callable:
-    """A method without parameters, in single or double precision."""
+def _binding(name: str, required: Sequence[str], optional: dict) -> Callable[[tuple, dict], dict]:
+    """A function of a call's arguments that returns all of the method's, by their names."""
+    names, needed = ("self", *required, *optional), {"self", *required}
 
-    def method(self, size=None, dtype=float, out=None):
+    def bind(args: tuple, kwargs: dict) -> dict:
+        if len(args) > len(names):
+            raise TypeError(f"{name}() takes {len(names) - 1} arguments at most")
+        given = dict(zip(names, args, strict=False))
+        for keyword in kwargs:
+            if keyword in given or keyword not in names:
+                raise TypeError(f"{name}() got an unexpected argument {keyword!r}")
+        given = {**optional, **given, **kwargs}
+        if missing := needed - given.keys():
+            raise TypeError(f"{name}() misses the arguments {sorted(missing)}")
+        return given
+
+    return bind
+
+
+def _of_numbers(name: str, *required: str, dtype=float, **optional) -> Callable:
+    """A method of a Generator's, without ``dtype``; no parameter is an array of the host."""
+    bind = _binding(name, required, {**optional, "size": None})
+
+    def method(*args, **kwargs):
+        given = bind(args, kwargs)
+        for parameter in (*required, *optional):
+            _check_number(parameter, given[parameter])
+        return given.pop("self")._draw(name, (), given, dtype)
+
+    return named(method, name)
+
+
+def _check_number(parameter: str, value) -> None:
+    if not isinstance(value, ndarray) and type(value) not in (float, int):
+        raise TypeError(f"{parameter} is required to be a cupy.ndarray or a scalar")
+
+
+def _into(
+    out: ndarray | None, size, dtype: np.dtype, draw: Callable, layouts: str = "cf"
+) -> ndarray:
+    """``draw(size)``, in ``out`` where one is given and fits."""
+    if out is None:
+        return draw(size)
+    if out.dtype != dtype:
+        raise TypeError(f"Supplied output array has type {out.dtype}, not {dtype}")
+    if not any(getattr(out.flags, f"{layout}_contiguous") for layout in layouts):
+        raise ValueError("Supplied output array is not contiguous")
+    if size is not None and np.empty(size).shape != out.shape:
+        raise ValueError("size must match out.shape when used together")
+    out[...] = draw(out.shape)
+    return out
+
+
+class _Source:
+    """A source of bits, and NumPy's generator that draws from it."""
+
+    _bit_generator: BitGenerator
+
+    @property
+    def _generator(self) -> np.random.Generator:
+        return np.random.Generator(self._bit_generator._bits)
+
+    def _draw(self, name: str, args, kwargs, dtype) -> ndarray:
+        return _draw(self._generator, name, args, kwargs, dtype)
+
+    def _standard(self, name: str, size, dtype) -> ndarray:
         dtype = _real(dtype)
-        if out is None:
-            return self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
-        if out.dtype != dtype:
-            raise TypeError(f"Supplied output array has type {out.dtype}, not {dtype}")
-        if not (out.flags.c_contiguous or out.flags.f_contiguous):
-            raise ValueError("Supplied output array is not contiguous")
-        if size is not None and np.empty(size).shape != out.shape:
-            raise ValueError("size must match out.shape when used together")
-        out[...] = self._draw(name, (), {"size": out.shape, "dtype": dtype}, dtype)
-        return out
-
-    return named(method, method_name or name)
+        return self._draw(name, (), {"size": size, "dtype": dtype}, dtype)
 
 
-class Generator:
+class Generator(_Source):
     """The modern interface: ``default_rng(seed)`` makes one."""
 
     def __init__(self, bit_generator: BitGenerator):
         self.bit_generator = bit_generator
 
     @property
-    def _generator(self) -> np.random.Generator:
-        return np.random.Generator(self.bit_generator._bits)
-
-    def _draw(self, name: str, args, kwargs, dtype) -> ndarray:
-        return _draw(self._generator, name, args, kwargs, dtype)
+    def _bit_generator(self) -> BitGenerator:
+        return self.bit_generator
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        """Integers between two numbers, which may be arrays of one element."""
+        low, high = (0, int(low)) if high is None else (int(low), int(high))
+        np.iinfo(dtype)  # ValueError for booleans, which NumPy draws
         return self._draw("integers", (low, high, size, dtype, endpoint), {}, dtype)
 
-    random = _standard("random")
-    standard_exponential = _standard("standard_exponential")
-    standard_normal = _standard("standard_normal")
-    beta = _distribution("beta", 2)
-    binomial = _distribution("binomial", 2, int)
-    chisquare = _distribution("chisquare", 1)
-    dirichlet = _distribution("dirichlet", 1)
-    exponential = _distribution("exponential", 1)
-    f = _distribution("f", 2)
-    gamma = _distribution("gamma", 2)
-    geometric = _distribution("geometric", 1, int)
-    hypergeometric = _distribution("hypergeometric", 3, int)
-    logseries = _distribution("logseries", 1, int)
-    poisson = _distribution("poisson", 1, int)
-    power = _distribution("power", 1)
-    standard_gamma = _distribution("standard_gamma", 1)
-    uniform = _distribution("uniform", 2)
+    def random(self, size=None, dtype=float, out=None):
+        draw = functools.partial(self._standard, "random", dtype=dtype)
+        return _into(out, size, _real(dtype), draw)
+
+    def standard_normal(self, size=None, dtype=float, out=None):
+        draw = functools.partial(self._standard, "standard_normal", dtype=dtype)
+        return _into(out, size, _real(dtype), draw)
+
+    def standard_exponential(self, size=None, dtype=float, method="inv", out=None):
+        if method == "zig":
+            raise NotImplementedError("Ziggurat method is not supported")
+        draw = functools.partial(self._standard, "standard_exponential", dtype=dtype)
+        return _into(out, size, _real(dtype), draw)
+
+    def standard_gamma(self, shape, size=None, dtype=float, out=None):
+        if shape is not None and type(shape) not in (float, int, ndarray):
+            raise ValueError("shape is required to be a cupy.ndarray or a scalar")
+
+        def draw(size) -> ndarray:
+            return self._draw("standard_gamma", (shape, size), {}, dtype)
+
+        return _into(out, size, _real(dtype), draw, layouts="c")
+
+    def exponential(self, scale=1.0, size=None):
+        """Without ``size`` one number is drawn, also where there are many scales."""
+        return self.standard_exponential(size) * scale
+
+    def gamma(self, shape, scale=1.0, size=None):
+        drawn = self.standard_gamma(shape, broadcast(shape, scale).shape if size is None else size)
+        drawn *= scale
+        return drawn
+
+    def beta(self, a, b, size=None, dtype=float):
+        _check_number("a", a)
+        _check_number("b", b)
+        return self._draw("beta", (a, b, size), {}, dtype)
+
+    def binomial(self, n, p, size=None):
+        _check_number("n", n)
+        if not isinstance(p, (ndarray, float)):
+            raise TypeError("p is required to be a cupy.ndarray or a scalar")
+        return self._draw("binomial", (n, p, size), {}, int)
+
+    uniform = _distribution("uniform", low=0.0, high=1.0)
+    chisquare = _of_numbers("chisquare", "df")
+    dirichlet = _of_numbers("dirichlet", "alpha")
+    f = _of_numbers("f", "dfnum", "dfden")
+    geometric = _of_numbers("geometric", "p", dtype=int)
+    hypergeometric = _of_numbers("hypergeometric", "ngood", "nbad", "nsample", dtype=int)
+    logseries = _of_numbers("logseries", "p", dtype=int)
+    poisson = _of_numbers("poisson", dtype=int, lam=1.0)
+    power = _of_numbers("power", "a")
 
 
 def default_rng(seed=None) -> Generator:
@@ -128,14 +218,20 @@ def default_rng(seed=None) -> Generator:
     return Generator(seed if isinstance(seed, BitGenerator) else XORWOW(seed))
 
 
-class RandomState(Generator):
+class RandomState(_Source):
     """The older interface, of which each device has one for the module's functions."""
 
     def __init__(self, seed=None, method=None):
         self.seed(seed)
 
     def seed(self, seed=None) -> None:
-        super().__init__(XORWOW(seed))
+        if not (seed is None or isinstance(seed, np.ndarray)):
+            if np.asarray(seed).dtype.kind not in "biu":
+                raise TypeError("Seed must be an integer.")
+            seed = int(np.asarray(seed))
+            if not 0 <= seed < 2**64:
+                raise ValueError("Seed must be an integer between 0 and 2**64 - 1")
+        self._bit_generator = XORWOW(seed)
 
     def _draw(self, name: str, args, kwargs, dtype) -> ndarray:
         refuse_library_while_capturing("cuRAND")
@@ -147,13 +243,24 @@ class RandomState(Generator):
     def randn(self, *size, dtype=float):
         return self.standard_normal(size, dtype)
 
-    def uniform(self, low=0.0, high=1.0, size=None, dtype=float):
-        return self._draw("uniform", (low, high, size), {}, _real(dtype))
+    def random_sample(self, size=None, dtype=float):
+        return self._standard("random", size, dtype)
 
-    def normal(self, loc=0.0, scale=1.0, size=None, dtype=float):
-        return self._draw("normal", (loc, scale, size), {}, _real(dtype))
+    def standard_exponential(self, size=None, dtype=float):
+        return self._standard("standard_exponential", size, dtype)
+
+    def standard_normal(self, size=None, dtype=float):
+        return self._standard("standard_normal", size, dtype)
 
     def randint(self, low, high=None, size=None, dtype=int):
+        """Integers below a number, or between two; where the first is an array, all are."""
+        np.iinfo(dtype)  # ValueError for booleans, which NumPy draws
+        if np.isscalar(low):
+            low, high = (0, int(low)) if high is None else (int(low), int(high))
+        else:
+            for bound in (low, high):
+                if isinstance(bound, ndarray) and bound.dtype.char not in "iIlLqQ":
+                    raise ValueError(f"dtype must be integer, got: {bound.dtype}")
         return self._draw("integers", (low, high, size, dtype), {}, dtype)
 
     def tomaxint(self, size=None):
@@ -161,6 +268,10 @@ class RandomState(Generator):
         return self.randint(0, np.iinfo(int).max, size)
 
     def choice(self, a, size=None, replace=True, p=None):
+        if isinstance(a, ndarray) and a.ndim == 0:
+            raise NotImplementedError
+        if not isinstance(a, int) and (a is None or np.ndim(_plain(a)) != 1):
+            raise ValueError("a must be 1-dimensional or an integer")
         if size is None:
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
@@ -168,6 +279,10 @@ class RandomState(Generator):
         return self._draw("choice", (a, size, replace, p), {}, None)
 
     def permutation(self, a):
+        if not isinstance(a, int):
+            if not isinstance(a, ndarray):
+                raise TypeError(f"an array of the device or an int is permuted, not {type(a)}")
+            len(a)  # TypeError for one without dimensions
         return self._draw("permutation", (a,), {}, None)
 
     def shuffle(self, a: ndarray) -> None:
@@ -179,25 +294,43 @@ class RandomState(Generator):
         refuse_library_while_capturing("cuRAND")
         submit(lambda: self._generator.shuffle(a._array))
 
-    random_sample = _standard("random", "random_sample")
-    gumbel = _distribution("gumbel", 2)
-    laplace = _distribution("laplace", 2)
-    logistic = _distribution("logistic", 2)
-    lognormal = _distribution("lognormal", 2)
-    multinomial = _distribution("multinomial", 2, int)
-    multivariate_normal = _distribution("multivariate_normal", 2)
-    negative_binomial = _distribution("negative_binomial", 2, int)
-    noncentral_chisquare = _distribution("noncentral_chisquare", 2)
-    noncentral_f = _distribution("noncentral_f", 3)
-    pareto = _distribution("pareto", 1)
-    rayleigh = _distribution("rayleigh", 1)
-    standard_cauchy = _distribution("standard_cauchy", 0)
-    standard_t = _distribution("standard_t", 1)
-    triangular = _distribution("triangular", 3)
-    vonmises = _distribution("vonmises", 2)
-    wald = _distribution("wald", 2)
-    weibull = _distribution("weibull", 1)
-    zipf = _distribution("zipf", 1, int)
+    def multivariate_normal(
+        self, mean, cov, size=None, check_valid="ignore", tol=1e-8, method="cholesky", dtype=float
+    ):
+        given = {"check_valid": check_valid, "tol": tol, "method": method}
+        return self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
+
+    beta = _distribution("beta", "a", "b")
+    binomial = _distribution("binomial", "n", "p", dtype=int)
+    chisquare = _distribution("chisquare", "df")
+    dirichlet = _distribution("dirichlet", "alpha")
+    exponential = _distribution("exponential", scale=1.0, check=_real)
+    f = _distribution("f", "dfnum", "dfden")
+    gamma = _distribution("gamma", "shape", scale=1.0)
+    geometric = _distribution("geometric", "p", dtype=int)
+    gumbel = _distribution("gumbel", loc=0.0, scale=1.0, check=_real)
+    hypergeometric = _distribution("hypergeometric", "ngood", "nbad", "nsample", dtype=int)
+    laplace = _distribution("laplace", loc=0.0, scale=1.0, check=_real)
+    logistic = _distribution("logistic", loc=0.0, scale=1.0)
+    lognormal = _distribution("lognormal", mean=0.0, sigma=1.0, check=_real)
+    logseries = _distribution("logseries", "p", dtype=int)
+    negative_binomial = _distribution("negative_binomial", "n", "p", dtype=int)
+    noncentral_chisquare = _distribution("noncentral_chisquare", "df", "nonc")
+    noncentral_f = _distribution("noncentral_f", "dfnum", "dfden", "nonc")
+    normal = _distribution("normal", loc=0.0, scale=1.0, check=_real)
+    pareto = _distribution("pareto", "a", check=_real)
+    poisson = _distribution("poisson", lam=1.0, dtype=int)
+    power = _distribution("power", "a", check=_real)
+    rayleigh = _distribution("rayleigh", scale=1.0, check=_real)
+    standard_cauchy = _distribution("standard_cauchy", check=_real)
+    standard_gamma = _distribution("standard_gamma", "shape")
+    standard_t = _distribution("standard_t", "df")
+    triangular = _distribution("triangular", "left", "mode", "right", check=_real)
+    uniform = _distribution("uniform", low=0.0, high=1.0, check=_real)
+    vonmises = _distribution("vonmises", "mu", "kappa")
+    wald = _distribution("wald", "mean", "scale", check=_real)
+    weibull = _distribution("weibull", "a", check=_real)
+    zipf = _distribution("zipf", "a", dtype=int)
 
 
 _states: dict[int, RandomState] = {}
@@ -243,7 +376,16 @@ def random_integers(low, high=None, size=None) -> ndarray:
 
 
 def bytes(length: int) -> bytes:
-    return get_random_state()._generator.bytes(length)
+    return np.random.bytes(length)  # noqa: NPY002  (also in CuPy)
+
+
+def exponential(scale, size=None, dtype=float) -> ndarray:
+    return get_random_state().exponential(scale, size, dtype)
+
+
+def multinomial(n: int, pvals, size=None) -> ndarray:
+    """How often each of the outcomes came in ``n`` trials."""
+    return get_random_state()._draw("multinomial", (n, pvals, size), {}, int)
 
 
 beta = _of_state(RandomState.beta)
@@ -251,7 +393,6 @@ binomial = _of_state(RandomState.binomial)
 chisquare = _of_state(RandomState.chisquare)
 choice = _of_state(RandomState.choice)
 dirichlet = _of_state(RandomState.dirichlet)
-exponential = _of_state(RandomState.exponential)
 f = _of_state(RandomState.f)
 gamma = _of_state(RandomState.gamma)
 geometric = _of_state(RandomState.geometric)
@@ -261,7 +402,6 @@ laplace = _of_state(RandomState.laplace)
 logistic = _of_state(RandomState.logistic)
 lognormal = _of_state(RandomState.lognormal)
 logseries = _of_state(RandomState.logseries)
-multinomial = _of_state(RandomState.multinomial)
 multivariate_normal = _of_state(RandomState.multivariate_normal)
 negative_binomial = _of_state(RandomState.negative_binomial)
 noncentral_chisquare = _of_state(RandomState.noncentral_chisquare)

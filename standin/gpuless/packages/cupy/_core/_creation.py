@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -352,22 +352,16 @@ def load(file, mmap_mode=None, allow_pickle=None):
     return NpzFile(host)
 
 
-class NpzFile(Mapping):
-    """The arrays of an ``.npz`` file by their names, each read when asked for; for ``with``."""
+class NpzFile:
+    """The arrays of an ``.npz`` file by their names, each read when asked for; for ``with``. The
+    names are those of ``npz_file``, NumPy's."""
 
     def __init__(self, npz_file):
         self.npz_file = npz_file
-        self.files = npz_file.files
         self.close = npz_file.close
 
     def __getitem__(self, name: str) -> ndarray:
         return array(self.npz_file[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.files)
-
-    def __len__(self) -> int:
-        return len(self.files)
 
     def __enter__(self) -> NpzFile:
         return self

@@ -12,6 +12,8 @@ from cupy._core._special import summed_in_f
 
 def einsum(*operands, **kwargs):
     """NumPy's, of operands of one type: CuPy converts first, so that no small ones wrap around."""
+    if unknown := kwargs.keys() - {"dtype", "optimize"}:
+        raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     if len(arrays) > 1:
         common = np.result_type(*(array.dtype for array in arrays))
@@ -21,7 +23,7 @@ def einsum(*operands, **kwargs):
         )
     result = np.einsum(*operands, **kwargs)
     a_view = len(arrays) == 1 and np.may_share_memory(result, arrays[0])
-    if np.ndim(result) < 2 or a_view or result is kwargs.get("out"):
+    if np.ndim(result) < 2 or a_view:
         return result
     inputs, output = _labels(operands)
     order, in_f = _order(inputs, output, arrays, operands, kwargs.get("optimize", False))

@@ -11,6 +11,7 @@ import numpy as np
 from cupy._core._creation import asarray
 from cupy._core._dispatch import SCALARS, named, unsupported
 from cupy._core._ndarray import ndarray
+from cupy._core._parameters import held
 from cupy._core._run import routine
 from cupy.cuda import stream
 
@@ -58,11 +59,14 @@ def row(
         ]
     except ValueError:
         parameters = []
+    most, hold = held(name, parameters)
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
     def call(*args, **kwargs):
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+        if kwargs or len(args) > most:
+            kwargs = hold(args, kwargs)
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
             if letter == "o" and not isinstance(arg, ndarray):

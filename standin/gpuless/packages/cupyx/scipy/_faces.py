@@ -17,6 +17,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from cupy.cuda import stream
 
+from cupyx.scipy._unable import UNABLE
 from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
@@ -25,10 +26,63 @@ FROM_HOST = ("structure", "footprint")
 CALLING = """generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
 labeled_comprehension""".split()
 # These make arrays out of numbers.
-WITHOUT = """block_diag dft fiedler_companion generate_binary_structure hadamard helmert hilbert
-leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
+WITHOUT = """block_diag boxcox_llf dft fiedler_companion generate_binary_structure hadamard
+helmert hilbert leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
 # The host has to know what they count, so that they wait for the device.
 WAITING = ("label",)
+# Parameters that SciPy's functions have and CuPy's have not: all of them, or those of one name.
+_NO_PARAMETERS = {"workers", "orthogonalize", "xp", "device"}
+_NO_PARAMETERS_OF = {
+    name: set(names.split())
+    for name, names in {
+        "boxcox_llf": "axis keepdims nan_policy",
+        "chirp": "complex",
+        "choose_conv_method": "measure",
+        "entropy": "keepdims nan_policy",
+        "gaussian_filter1d": "radius",
+        "hilbert2": "axes",
+        "lombscargle": "weights floating_mean",
+        "lu": "p_indices",
+        "trim_mean": "keepdims nan_policy",
+    }.items()
+}
+# Parameters whose lists SciPy makes arrays of, and CuPy does not.
+_NO_LISTS = {
+    parameter: names.split()
+    for parameter, names in {
+        "a": "lfilter lfilter_zi lfiltic order_filter residue residuez",
+        "b": "lfilter lfilter_zi lfiltic residue residuez",
+        "c": "hankel toeplitz",
+        "cj": "cspline1d_eval qspline1d_eval",
+        "data": "boxcox_llf",
+        "domain": "order_filter",
+        "f": "leslie",
+        "h": "minimum_phase",
+        "hcol": "sepfir2d",
+        "hrow": "sepfir2d",
+        "Iin": "spline_filter",
+        "im": "wiener",
+        "in1": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
+        "in2": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
+        "input": "medfilt2d sepfir2d symiirorder2",
+        "mask": "binary_closing binary_dilation binary_erosion binary_opening binary_propagation",
+        "p": "unique_roots zpk2ss zpk2tf",
+        "pk": "entropy",
+        "qk": "entropy",
+        "r": "hankel toeplitz",
+        "s": "leslie",
+        "signal": "cspline1d cspline2d qspline1d qspline2d symiirorder1",
+        "sos": "sos2zpk sosfilt sosfilt_zi",
+        "volume": "medfilt",
+        "weights": "convolve convolve1d correlate correlate1d",
+        "x": "hilbert hilbert2 lfilter lfiltic sosfilt spectrogram upfirdn",
+        "y": "lfiltic",
+        "z": "zpk2ss zpk2tf",
+        "zi": "sosfilt",
+    }.items()
+}
+# CuPy's names of the first parameter, where SciPy has another.
+_FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
 
 
 def serve(library: ModuleType, *, arrays: bool) -> dict[str, Callable]:
@@ -49,11 +103,24 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     except ValueError:  # a ufunc
         parameters = []
 
+    refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
+    no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
+    own_first, unable = _FIRST.get(name), UNABLE.get(name)
+
     def call(*args, **kwargs):
+        if own_first in kwargs:
+            args = (kwargs.pop(own_first), *args)
         given = dict(zip(parameters, args, strict=False)) | kwargs
+        for parameter in refused.intersection(given):
+            raise TypeError(f"{name}() got an unexpected argument {parameter!r}")
         first = args[0] if args else next(iter(given.values()), None)
         if arrays and name not in WITHOUT and not isinstance(first, ndarray):
             raise unsupported(first)
+        for parameter in no_lists:
+            if isinstance(given.get(parameter), (list, tuple)):
+                raise unsupported(given[parameter])
+        if unable is not None and (why := unable(given)):
+            raise NotImplementedError(f"{name}() in CuPy: {why}")
         if stream.transfers_matter():
             if name in WAITING:
                 stream.refuse_while_capturing()

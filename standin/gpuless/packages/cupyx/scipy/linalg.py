@@ -1,13 +1,106 @@
-"""``cupyx.scipy.linalg`` on the CPU."""
+"""``cupyx.scipy.linalg`` on the CPU: SciPy's functions, but of one matrix where CuPy takes one."""
 
 from __future__ import annotations
 
+import functools as _functools
+
+import numpy as _np
+from cupy._core._dispatch import unsupported as _unsupported
+from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._run import routine as _routine
+from cupy.linalg import LinAlgError as _LinAlgError
 from scipy import linalg as _library
 
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 
-globals().update(_serve(_library, arrays=True))
+_served = _serve(_library, arrays=True)
+
+# How many dimensions their arrays have; SciPy takes stacks of them.
+_FLAT = "circulant hankel toeplitz".split()  # all elements are one row
+_ROWS = "companion convolution_matrix fiedler fiedler_companion leslie".split()
+_MATRICES = "bandwidth block_diag expm khatri_rao lu lu_factor".split()
+
+
+def _plain(name: str):
+    """The function of that name, of rows or matrices but of no stacks of them."""
+    function = _served[name]
+
+    @_functools.wraps(function)
+    def call(*args, **kwargs):
+        arrays = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, _ndarray)]
+        if name in _FLAT:
+            args = tuple(arg.ravel() if isinstance(arg, _ndarray) else arg for arg in args)
+            kwargs = {k: v.ravel() if isinstance(v, _ndarray) else v for k, v in kwargs.items()}
+        elif name in _ROWS and any(array.ndim != 1 for array in arrays):
+            raise ValueError(f"{name} takes arrays of one dimension")
+        elif name in _MATRICES and any(array.ndim > 2 for array in arrays):
+            raise _LinAlgError(f"{name} takes matrices, and no stacks of them")
+        if name == "fiedler_companion" and arrays[0].dtype.kind in "iu":
+            args = tuple(arg.astype(float) if isinstance(arg, _ndarray) else arg for arg in args)
+        if name in ("lu", "lu_factor"):
+            _check_type(arrays[0])
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _check_type(a) -> None:
+    if a.dtype.char not in "fdFD":
+        raise NotImplementedError("Only float32, float64, complex64 and complex128 are supported.")
+
+
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    """As SciPy's, of one matrix, in its type."""
+    lu, piv = lu_and_piv
+    for array in (lu, piv, b):
+        if not isinstance(array, _ndarray):
+            raise _unsupported(array)
+    if lu.ndim != 2 or lu.shape[0] != lu.shape[1]:
+        raise _LinAlgError("lu has to be one square matrix")
+    _check_type(lu)
+    if lu.shape[0] != b.shape[0]:
+        raise ValueError("incompatible dimensions.")
+    return _routine(_solved, lu, piv, b, trans, check_finite, new_order="S")
+
+
+def _solved(lu, piv, b, trans, check_finite):
+    solved = _library.lu_solve((lu, piv), b.astype(lu.dtype), trans, check_finite=check_finite)
+    return _np.asfortranarray(solved.astype(lu.dtype, copy=False))
+
+
+def solve_triangular(
+    a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=False
+):
+    """As SciPy's, in the type of ``a``. ``b`` has the stack's shape: of one dimension less than
+    ``a``, it has one right side for each matrix."""
+    for array in (a, b):
+        if not isinstance(array, _ndarray):
+            raise _unsupported(array)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError("expected one square matrix or a batch of square matrices")
+    if a.shape[:-2] != b.shape[: a.ndim - 2]:
+        raise ValueError("incompatible batch count")
+    if b.ndim < a.ndim - 1 or a.shape[-2] != b.shape[a.ndim - 2]:
+        raise ValueError("incompatible dimensions")
+    how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
+    return _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
+
+
+def _triangular(a, b, **how):
+    dtype = a.dtype if a.dtype.char in "fd" else _np.promote_types(a.dtype, "f")
+    a, wide = a.astype(dtype), b.astype(dtype)
+    if a.ndim == 2:
+        return _np.asfortranarray(_library.solve_triangular(a, wide, **how))
+    a = a.reshape(-1, *a.shape[-2:])
+    sides = wide.reshape(len(a), a.shape[-1], b.shape[-1] if b.ndim == a.ndim else 1)
+    solved = [_library.solve_triangular(*pair, **how).T for pair in zip(a, sides, strict=True)]
+    return _np.array(solved, dtype).transpose(0, 2, 1).reshape(b.shape)
+
+
+globals().update({_name: _face for _name, _face in _served.items() if _name not in globals()})
+for _name in set(_FLAT + _ROWS + _MATRICES) & _served.keys():
+    globals()[_name] = _plain(_name)
 
 
 def __getattr__(name: str):

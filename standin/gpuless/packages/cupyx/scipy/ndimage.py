@@ -61,5 +61,27 @@ for _name in _BETWEEN + _SUMS:
     globals()[_name] = _rounded(_name)
 
 
+def _on_host(found):
+    """Places are numbers of the host, where a label's pixels are looked up."""
+    if isinstance(found, (tuple, list)):
+        return type(found)(map(_on_host, found))
+    return found.get()[()] if isinstance(found, _ndarray) and not found.ndim else found
+
+
+def _places(name: str):
+    """The function of that name, whose results are places, or are so from the third one on."""
+    function = globals()[name]
+
+    def call(*args, **kwargs):
+        found = function(*args, **kwargs)
+        return (*found[:2], *_on_host(found[2:])) if name == "extrema" else _on_host(found)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("minimum_position", "maximum_position", "extrema"):
+    globals()[_name] = _places(_name)
+
+
 def __getattr__(name: str):
     raise _missing(__name__, name)

@@ -213,7 +213,7 @@ def on_device(found):
         if found.format not in PARTS:
             found = found.tocoo()  # of blocks, which CuPy has not
         if found.dtype.char not in _DTYPES:
-            found = found.astype(np.float64)
+            raise ValueError(BAD_DTYPE)
         result = object.__new__(_CLASSES[f"{found.format}_{_kind(found)}"])
         result._hold(found)
         if found.format == "coo":
