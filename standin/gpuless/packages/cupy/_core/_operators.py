@@ -59,14 +59,11 @@ def _add_operators(name: str, ours, theirs) -> None:
         return NotImplemented if _defers_to(other) else theirs(other, self)
 
     def in_place(self, other):
-        if name == "matmul":
-            self[...] = ours(self, other)
-            return self
         return ours(self, other, self)
 
     setattr(ndarray, f"__{name}__", forward)
     setattr(ndarray, f"__r{name}__", reflected)
-    if name != "divmod":
+    if name not in ("divmod", "matmul"):  # x @= y makes a new array, as in CuPy
         setattr(ndarray, f"__i{name}__", in_place)
 
 

@@ -309,7 +309,11 @@ def clip(a, a_min, a_max, out=None):
             return limit if value != value else value
         return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
 
-    return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out)
+    low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
+    made = np.clip(a, low, high, out)
+    if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):
+        np.copyto(made, high, where=np.greater(low, high))  # also where a is no number
+    return made
 
 
 def _of_float_type(function: Callable) -> Callable:
@@ -421,6 +425,13 @@ def empty_is_zero(function: Callable) -> Callable:
         return made if a.size else np.zeros_like(made)
 
     return call
+
+
+def nanmean(a, axis=None, *args, **kwargs):
+    axes = range(a.ndim) if axis is None else axis
+    if a.dtype.kind in "fc" and not np.take(a.shape, axes).all():
+        raise ValueError("zero-size array to reduction operation cupy_nanmean")
+    return np.nanmean(a, axis, *args, **kwargs)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
