@@ -68,7 +68,7 @@ def _entry(entry, assigned: bool):
     if isinstance(entry, slice):
         ends = entry.start, entry.stop, entry.step
         if ndarray in map(type, ends):
-            entry = slice(*(e._host().__index__() if type(e) is ndarray else e for e in ends))
+            entry = slice(*(int(e) if type(e) is ndarray else e for e in ends))
         return entry, 1
     entry = as_device(entry)
     if isinstance(entry, ndarray):

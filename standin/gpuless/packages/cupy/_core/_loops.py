@@ -57,6 +57,9 @@ def power(base, exponent):
         turn = np.log(base) * exponent
         made = np.where(np.isneginf(turn.real), 0, np.exp(turn))
         return (np.where(exponent == 0, 1, made).astype(base.dtype),)
+    if base.dtype.kind == "f" and exponent.size == 1 and exponent == 0.5:
+        # NumPy takes the root, which of -0.0 and -inf is not the power.
+        return (np.where(np.isneginf(base), np.inf, np.sqrt(base) + 0).astype(base.dtype),)
     if base.dtype.kind not in "iu":
         return None
     sign = np.where(exponent % 2 == 0, 1, base)
@@ -135,38 +138,44 @@ def maximum(x, y):
     """Minus zero is less than zero, as in PTX. Of complex numbers with a NaN: NaN and no more."""
     if x.dtype.kind == "c":
         return (np.where(np.isnan(x) | np.isnan(y), np.nan, fmax(x, y)[0]).astype(x.dtype),)
-    return _zeros_mended(np.maximum, np.add, x, y)
+    return _zeros_told_apart(np.maximum, np.add, x, y)
 
 
 def minimum(x, y):
     if x.dtype.kind == "c":
         return (np.where(np.isnan(x) | np.isnan(y), np.nan, fmin(x, y)[0]).astype(x.dtype),)
-    return _zeros_mended(np.minimum, _less_of_zeros, x, y)
+    return _zeros_told_apart(np.minimum, _less_of_zeros, x, y)
 
 
 def fmax(x, y):
     if x.dtype.kind == "c":
         return (np.where(np.isnan(x) | ~np.isnan(y) & less(x, y)[0], y, x),)
-    return _zeros_mended(np.fmax, np.add, x, y)
+    return _zeros_told_apart(np.fmax, np.add, x, y)
 
 
 def fmin(x, y):
     if x.dtype.kind == "c":
         return (np.where(~np.isnan(x) & (np.isnan(y) | less(x, y)[0]), x, y),)
-    return _zeros_mended(np.fmin, _less_of_zeros, x, y)
+    return _zeros_told_apart(np.fmin, _less_of_zeros, x, y)
 
 
 def _less_of_zeros(x, y):
     return -(-x - y)
 
 
-def _zeros_mended(function, of_zeros, x, y):
+def _zeros_told_apart(function, of_zeros, x, y):
     """``function``, whose sign of two zeros NumPy leaves to chance."""
-    made = function(x, y)
-    if np.all(made):
-        return (made,)
-    both = (x == 0) & (y == 0)
-    return (np.where(both, of_zeros(x, y), made),) if both.any() else (made,)
+    if not all(map(_holds_zero, sorted((x, y), key=np.size))):
+        return None
+    return (np.where((x == 0) & (y == 0), of_zeros(x, y), function(x, y)),)
+
+
+def _holds_zero(x) -> bool:
+    if not x.ndim:
+        return x == 0
+    flat = x.reshape(-1) if x.flags.c_contiguous else x.T.reshape(-1)
+    parts = range(0, flat.size, 1 << 15)  # so that what is compared stays in the cache
+    return any((flat[i : i + (1 << 15)] == 0).any() for i in parts)
 
 
 def lcm(x, y):

@@ -203,9 +203,7 @@ def unique(
     """By an axis, CuPy sorts with differences of its own: a NaN or a difference that does not fit
     the type counts as no less."""
     if axis is None:
-        return np.unique(
-            ar, return_index, return_inverse, return_counts, None, equal_nan=equal_nan
-        )
+        return np.unique(ar, return_index, return_inverse, return_counts, None, equal_nan=equal_nan)
     if ar.dtype.kind == "b":
         raise TypeError("cupy boolean subtract, the `-` operator, is deprecated")
     turned = np.moveaxis(ar, axis, 0)
@@ -391,9 +389,7 @@ def column_stack(tup):
 
 def lexsort(keys):
     if np.ndim(keys) > 2:
-        raise NotImplementedError(
-            "Keys with the rank of three or more is not supported in lexsort"
-        )
+        raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")
     return np.lexsort(keys)
 
 

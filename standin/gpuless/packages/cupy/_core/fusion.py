@@ -215,8 +215,8 @@ class Fusion:
         output = _output(result, args)
         if not self.name.isidentifier():
             raise CompileException(
-                f"error: expected an identifier in 'void {self.name}': a lambda needs a name of its "
-                'own, as in cupy.fuse(kernel_name="name")(lambda x: x + 1)',
+                f"error: expected an identifier in 'void {self.name}': a lambda needs a name, as "
+                'in cupy.fuse(kernel_name="name")(lambda x: x + 1)',
                 *("", self.name, ()),
             )
         return output
