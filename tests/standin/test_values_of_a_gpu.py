@@ -429,3 +429,15 @@ def test_what_cupy_refuses_to_take():
     a = b = cp.eye(2)
     a @= cp.ones((2, 2))
     assert a is not b and b.tolist() == [[1, 0], [0, 1]]
+
+
+def test_sums_of_half_precision():
+    """In single precision, along an axis too, where NumPy adds in half precision."""
+    x = cp.full((4096, 2), 1, "e")
+    for made in (x.sum(0), cp.nansum(x, 0), cp.nanmean(x, 0) * 4096, cp.sum(x, 0, "e")):
+        assert made.dtype == np.float16 and made.tolist() == [4096, 4096]
+    assert cp.sum(x.astype("f"), 0, dtype="e").tolist() == [4096, 4096]
+    out = cp.zeros(2)
+    assert cp.sum(x, axis=0, dtype="e", out=out) is out and out.tolist() == [4096, 4096]
+    assert float(cp.trace(cp.eye(4096, dtype="e"))) == 4096
+    assert cp.prod(cp.array([[300], [300], [1e-4]], "e"), axis=0).tolist() == [9]

@@ -114,6 +114,27 @@ def reduced(function: Callable, types: str = "all") -> Callable:
     return call
 
 
+def in_float(function: Callable) -> Callable:
+    """A sum or product, which of half precision CuPy takes in single precision."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, **kwargs):
+        if np.dtype(dtype or a.dtype).char != "e":
+            return function(a, axis, dtype, out, **kwargs)
+        made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
+        if out is None:
+            return np.asarray(made).astype("e")
+        np.copyto(out, made, "unsafe")
+        return out
+
+    return call
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    diagonal = np.diagonal(a, offset, axis1, axis2)
+    return in_float(np.sum)(diagonal, -1, dtype, out)
+
+
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None and not returned:
         return mean(a, axis, keepdims=keepdims)
@@ -399,13 +420,19 @@ def choose(a, choices, out=None, mode="raise"):
     return np.choose(a, choices, out, mode)
 
 
+def _is_over_nothing(a, axis) -> bool:
+    if axis is None:
+        return not a.size
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    return any(a.shape[axis] == 0 for axis in axes)
+
+
 def of_some(function: Callable, kinds: str = "biufc") -> Callable:
     """A median, which of ``kinds`` is an error where there is nothing."""
 
     @functools.wraps(function)
     def median(a, axis=None, *args, **kwargs):
-        axes = range(a.ndim) if axis is None else axis
-        if a.dtype.kind in kinds and not np.take(a.shape, axes).all():
+        if a.dtype.kind in kinds and _is_over_nothing(a, axis):
             raise ValueError("kth(=-1) out of bounds 0")
         return function(a, axis, *args, **kwargs)
 
@@ -424,8 +451,7 @@ def empty_is_zero(function: Callable) -> Callable:
 
 
 def nanmean(a, axis=None, *args, **kwargs):
-    axes = range(a.ndim) if axis is None else axis
-    if a.dtype.kind in "fc" and not np.take(a.shape, axes).all():
+    if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
     return np.nanmean(a, axis, *args, **kwargs)
 
