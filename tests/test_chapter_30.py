@@ -77,7 +77,7 @@ DIFFERENCE = "x > y ? x - y : y - x"
 WEIGHTED = '"w * x * x", "a + b", "d = sqrt(a)", "0"'
 FUSED = """
 def leaky(x, alpha):
-    return cp.fuse()(lambda x: cp.where(x > 0, x, alpha * x))(x)
+    return cp.fuse(kernel_name="leaky")(lambda x: cp.where(x > 0, x, alpha * x))(x)
 """
 BY_HYPOT = """
 def distances(ax, ay, bx, by):

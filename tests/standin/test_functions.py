@@ -81,7 +81,8 @@ def test_methods_on_one_axis():
     same(ours.searchsorted(cp.asarray([4.0, 8.0])), line.searchsorted([4.0, 8.0]))
     same(cp.sort(ours).searchsorted(cp.asarray([4.0, 8.0]), "right"), np.array([2, 4]))
     same(ours.argpartition(2)[:1], line.argpartition(2)[:1])
-    same(cp.asarray([2, 0, 1]).choose([ours[:3], ours[1:4], ours[2:]]), np.array([5.0, 1.0, 3.0]))
+    rows = cp.stack([ours[:3], ours[1:4], ours[2:]])
+    same(cp.asarray([2, 0, 1]).choose(rows), np.array([5.0, 1.0, 3.0]))
     same(ours.argmax(None, None, "i"), np.int32(4))  # CuPy's order: axis, out, dtype
     same(ours.argmin(dtype=np.int8), np.int8(1))
     out = cp.empty((), int)

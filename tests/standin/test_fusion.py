@@ -11,7 +11,7 @@ X, Y = RNG.normal(size=(2, 4, 5)).astype("float32")
 def both(function, *arrays):
     """The fused function on device arrays beside the plain one on NumPy arrays."""
     on_host = function(np, *(a.copy() for a in arrays))
-    fused = cp.fuse(lambda *args: function(cp, *args))
+    fused = cp.fuse(kernel_name="k")(lambda *args: function(cp, *args))
     return fused(*(cp.asarray(a) for a in arrays)), on_host
 
 
@@ -64,13 +64,13 @@ def test_output_argument_and_assignment():
 
 def test_the_result_is_an_array_of_its_own():
     x = cp.asarray(X)
-    y = cp.fuse(lambda x: x)(x)
+    y = cp.fuse(kernel_name="k")(lambda x: x)(x)
     y[...] = 0
     np.testing.assert_array_equal(x.get(), X)
 
 
 def test_scalars_keep_their_kind():
-    scale = cp.fuse(lambda x, s, t: x * s + (t if t is not None else 1))
+    scale = cp.fuse(kernel_name="k")(lambda x, s, t: x * s + (t if t is not None else 1))
     y = scale(cp.asarray(X), 2.5, None)
     assert y.dtype == np.float32
     np.testing.assert_allclose(y.get(), X * np.float32(2.5) + 1)
@@ -78,14 +78,14 @@ def test_scalars_keep_their_kind():
 
 
 def test_without_device_arrays_it_is_the_plain_function():
-    double = cp.fuse(lambda x: x * 2)
+    double = cp.fuse(kernel_name="k")(lambda x: x * 2)
     np.testing.assert_array_equal(double(X), 2 * X)
     assert double("ab") == "abab"
 
 
 def test_nested():
-    inner = cp.fuse(lambda x: x * 2)
-    outer = cp.fuse(lambda x: inner(x) + 1)
+    inner = cp.fuse(kernel_name="k")(lambda x: x * 2)
+    outer = cp.fuse(kernel_name="k")(lambda x: inner(x) + 1)
     np.testing.assert_allclose(outer(cp.asarray(X)).get(), X * 2 + 1, rtol=1e-6)
 
 
@@ -134,7 +134,8 @@ def test_what_cannot_be_fused(function, error, message):
     with pytest.raises(error) as caught:
         cp.fuse(function)(cp.asarray(X))
     assert str(caught.value) == message
-    assert cp.fuse(lambda x: x + 1)(CONCRETE).shape == X.shape  # and fusing has ended
+    more = cp.fuse(kernel_name="k")(lambda x: x + 1)
+    assert more(CONCRETE).shape == X.shape  # and fusing has ended
 
 
 def test_assignment_to_a_part():
@@ -149,7 +150,7 @@ def test_assignment_to_a_part():
 def test_kernels_and_other_functions_take_no_proxies():
     for function in (square, cp.sort, cp.linalg.norm, cp.dot):
         with pytest.raises((TypeError, AttributeError)):
-            cp.fuse(lambda x, f=function: f(x))(cp.asarray(X))
+            cp.fuse(kernel_name="k")(lambda x, f=function: f(x))(cp.asarray(X))
 
 
 def test_argument_types():
@@ -164,7 +165,7 @@ def test_argument_types():
 
 def test_where_takes_a_number_as_its_condition():
     x = cp.arange(3)
-    fused = cp.fuse(lambda x: cp.where(2, x, -x) + cp.where(0, x, 10))
+    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(2, x, -x) + cp.where(0, x, 10))
     assert fused(x).tolist() == [10, 11, 12]
     with pytest.raises(TypeError, match="Unsupported type"):
         cp.where(2, x, -x)
@@ -172,12 +173,12 @@ def test_where_takes_a_number_as_its_condition():
 
 def test_a_copy_inside():
     x = cp.arange(3)
-    assert cp.fuse(lambda x: x.copy() + cp.copy(x))(x).tolist() == [0, 2, 4]
+    assert cp.fuse(kernel_name="k")(lambda x: x.copy() + cp.copy(x))(x).tolist() == [0, 2, 4]
 
 
 def test_where_takes_an_integer_that_the_type_cannot_hold():
     x = cp.array([3, 0, 7], np.uint8)
-    fused = cp.fuse(lambda x: cp.where(x, x, -3))(x)
+    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(x, x, -3))(x)
     assert fused.dtype == np.uint8 and fused.tolist() == [3, 253, 7]
     with pytest.raises(OverflowError):  # only outside of fuse
         cp.where(x, x, -3)

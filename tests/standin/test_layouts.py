@@ -34,6 +34,14 @@ IN_C = {
     "take_along_axis": lambda x: cp.take_along_axis(x, x.argsort(axis=0), axis=0),
     "sinc": cp.sinc,
     "cumsum of rows": lambda x: x.cumsum(axis=1),
+    "cumsum": lambda x: x.cumsum(axis=0),
+    "cumprod": lambda x: cp.cumprod(x, 0),
+    "nancumsum": lambda x: cp.nancumsum(x, axis=-2),
+    "cumulative_sum": lambda x: cp.cumulative_sum(x, axis=0, include_initial=True),
+    "sum over no axis": lambda x: x.sum(axis=()),
+    "r_": lambda x: cp.r_[x, x],
+    "c_": lambda x: cp.c_[x, x],
+    "polyval": lambda x: cp.polyval(cp.arange(3.0), x),
 }
 AS_GIVEN = {
     "nan_to_num": cp.nan_to_num,
@@ -41,10 +49,8 @@ AS_GIVEN = {
     "gradient": lambda x: cp.gradient(x)[0],
 }
 IN_F = {
-    "cumsum": lambda x: x.cumsum(axis=0),
-    "cumprod": lambda x: cp.cumprod(x, 0),
-    "nancumsum": lambda x: cp.nancumsum(x, axis=-2),
     "argsort": lambda x: x.argsort(axis=0),
+    "apply_along_axis": lambda x: cp.apply_along_axis(cp.flip, 0, x),
     "argpartition": lambda x: cp.argpartition(x, 1, axis=0),
 }
 

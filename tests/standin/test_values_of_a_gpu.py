@@ -3,6 +3,7 @@
 import math
 
 import cupy as cp
+import cupyx
 import numpy as np
 import pytest
 
@@ -338,3 +339,140 @@ def test_of_the_least_numbers_there_are():
     assert not np.signbit(x[1, 4])
     assert cp.isnan(x[2]).tolist() == [True] * 4 + [False]
     assert cp.isnan(z).tolist() == [True] * 4 + [False]
+
+
+def test_two_zeros():
+    x, y = [cp.array(z) for z in np.meshgrid([0.0, -0.0], [0.0, -0.0])]
+    for dtype in "efd":
+        for most in (cp.maximum, cp.fmax):
+            assert cp.signbit(most(x.astype(dtype), y.astype(dtype))).tolist() == [[0, 0], [0, 1]]
+        for least in (cp.minimum, cp.fmin):
+            assert cp.signbit(least(x.astype(dtype), y.astype(dtype))).tolist() == [[0, 1], [1, 1]]
+    assert cp.maximum(cp.array([-1.0, NAN, 3]), 0).tolist()[::2] == [0, 3]
+
+
+def test_complex_numbers_with_parts_that_are_none():
+    x, y = cp.array([1 + 2j, complex(NAN, 1), complex(1, NAN)]), 1 + 1j
+    np.testing.assert_equal(cp.maximum(x, y).get(), [1 + 2j, complex(NAN, 0), complex(NAN, 0)])
+    assert cp.fmin(x, y).tolist() == [y] * 3 and cp.fmax(x, y).tolist() == [1 + 2j, y, y]
+    z = cp.array([complex(0, NAN), 1 + 1j])
+    assert (z < 1).tolist() == [True, False] and (z >= 1 + 1j).tolist() == [False, True]
+    assert np.isnan(cp.sign(cp.array([complex(INF, 1)])).get()).all()
+    assert cp.sign(cp.array([3 + 4j, 0])).tolist() == [0.6 + 0.8j, 0]
+    for of_zero in (cp.reciprocal(cp.zeros(1, complex)), cp.array([0j]) ** -2.5):
+        assert np.isnan(of_zero.get().imag).all()
+    assert (cp.zeros(2, complex) ** cp.array([0j, 2])).tolist() == [1, 0]
+    assert np.isnan(cp.log2(cp.zeros(1, complex)).get().imag).all()
+    np.testing.assert_allclose(cp.log2(cp.array([8j])).get(), np.log2([8j]))
+    np.testing.assert_allclose(cp.exp2(cp.array([1 + 2j])).get(), np.exp2([1 + 2j]))
+
+
+def test_what_reaches_an_instruction_of_32_bits():
+    far = cp.array([2**32 + 1, -1, 64, 3])
+    assert cp.left_shift(1, far).tolist() == [2, 0, 0, 8]
+    assert cp.right_shift(-9, far).tolist() == [-5, -1, -1, -2]
+    assert cp.ldexp(cp.ones(3), cp.array([2**32 + 1, 3, -1])).tolist() == [2, 8, 0.5]
+
+
+def test_the_least_multiple_is_not_negative():
+    x = cp.array([127, -128, 100], "b")
+    assert cp.lcm(x, cp.array([126, 1, 77], "b")).tolist() == [126, -128, 20]
+
+
+def test_the_power_of_a_number_of_python():
+    """CuPy has the kernels of sqrt, square and reciprocal for three of them."""
+    x = cp.array([-0.0, -INF, 4])
+    np.testing.assert_equal((x**0.5).get(), [-0.0, NAN, 2])
+    np.testing.assert_equal(cp.power(x, 0.5).get(), [0, INF, 2])
+    assert (cp.array([2, 3]) ** 2.0).dtype == np.float64 and (cp.array([2]) ** -1.0)[0] == 0.5
+    assert (cp.array([3], "u1") ** 2).dtype == np.uint8 and (cp.array([True]) ** 2).dtype == int
+
+
+def test_numbers_of_python_beyond_64_bits():
+    assert cp.negative(2**63).dtype == np.uint64 and int(cp.negative(2**63)) == 2**63
+    assert cp.add(2**63, 1).dtype == np.float64
+    for call in (lambda: cp.ones(1) + 2**64, lambda: cp.sin(2**64), lambda: cp.ones(0) < -(2**64)):
+        with pytest.raises(OverflowError):
+            call()
+
+
+def test_unique_rows_with_numbers_that_have_no_order():
+    rows = cp.array([[1, NAN], [1, NAN], [0, 1]])
+    found = cp.unique(rows, axis=0)
+    np.testing.assert_equal(found.get(), [[0, 1], [1, NAN], [1, NAN]])
+    small = cp.array([[100, 2], [-100, 2], [0, 1], [0, 1]], "b")  # -100 - 100 is 56 there
+    found = cp.unique(small, True, True, True, axis=0)
+    wanted = [[[0, 1], [100, 2], [-100, 2]], [2, 0, 1], [1, 2, 0, 0], [2, 1, 1]]
+    assert [part.tolist() for part in found] == wanted
+    with pytest.raises(TypeError, match="boolean"):
+        cp.unique(small > 0, axis=0)
+
+
+def test_few_elements_are_sorted_where_they_are_to_be_partitioned():
+    x = cp.arange(20.0)[::-1].copy()
+    assert cp.partition(x, 3).tolist() == sorted(x.tolist())
+    assert cp.argpartition(x, 3).tolist() == list(range(20))[::-1]
+    x.partition(3)
+    assert x.tolist() == list(range(20))
+
+
+def test_a_histogram_of_small_integers():
+    """cuB takes their bytes for numbers without a sign."""
+    assert cp.histogram(cp.array([-5, 5, 100], "b"), 4)[0].tolist() == [1, 0, 0, 1]
+    assert cp.histogram(cp.array([-5, 5, 100], "h"), 4)[0].tolist() == [2, 0, 0, 1]
+    with pytest.raises(NotImplementedError):
+        cp.histogram(cp.array([1j]), 4)
+
+
+def test_nothing_at_all():
+    none = cp.zeros(0)
+    assert float(cp.nanvar(none)) == float(cp.nanstd(none)) == 0
+    for call in (cp.median, cp.nanmean, lambda x: cp.nanmedian(x.astype(int))):
+        with pytest.raises(ValueError):
+            call(none)
+
+
+def test_greatest_of_doubles_by_an_atomic_function():
+    """CuPy's calls fmaxf: NaN counts for nothing, and what is touched has single precision."""
+    x = cp.array([0.1, 0.1, 5])
+    cupyx.scatter_max(x, cp.array([0, 2]), cp.array([0, NAN]))
+    assert x.tolist() == [float(np.float32(0.1)), 0.1, 5]
+
+
+def test_bounds_the_wrong_way_round():
+    assert cp.clip(cp.array([NAN, 1, 9]), 2, 1).tolist() == [1, 1, 1]
+    for dtype in (complex, bool):
+        with pytest.raises(TypeError, match="Wrong type"):
+            cp.ones(2, dtype).clip(None, 1)
+
+
+def test_what_cupy_refuses_to_take():
+    x, cube = cp.arange(3), cp.zeros((2, 2, 2))
+    for call, error in (
+        (lambda: cp.column_stack([cube, cube]), ValueError),
+        (lambda: cp.lexsort(cube), NotImplementedError),
+        (lambda: x.choose([x, x, x]), AttributeError),
+        (lambda: cupyx.rsqrt(cp.ones(1, complex)), TypeError),
+        (lambda: cp.array([x, [1, 2, 3]]), TypeError),
+        (lambda: cp.arange(1j), TypeError),
+        (lambda: cp.searchsorted(x, [1, 2]), TypeError),
+        (lambda: 1 in cube, ValueError),
+        (lambda: cp.fuse(lambda x: x + 1)(x), cp.cuda.compiler.CompileException),
+    ):
+        with pytest.raises(error):
+            call()
+    a = b = cp.eye(2)
+    a @= cp.ones((2, 2))
+    assert a is not b and b.tolist() == [[1, 0], [0, 1]]
+
+
+def test_sums_of_half_precision():
+    """In single precision, along an axis too, where NumPy adds in half precision."""
+    x = cp.full((4096, 2), 1, "e")
+    for made in (x.sum(0), cp.nansum(x, 0), cp.nanmean(x, 0) * 4096, cp.sum(x, 0, "e")):
+        assert made.dtype == np.float16 and made.tolist() == [4096, 4096]
+    assert cp.sum(x.astype("f"), 0, dtype="e").tolist() == [4096, 4096]
+    out = cp.zeros(2)
+    assert cp.sum(x, axis=0, dtype="e", out=out) is out and out.tolist() == [4096, 4096]
+    assert float(cp.trace(cp.eye(4096, dtype="e"))) == 4096
+    assert cp.prod(cp.array([[300], [300], [1e-4]], "e"), axis=0).tolist() == [9]

@@ -31,6 +31,8 @@ def scatter_min(a, slices, value) -> None:
 
 def rsqrt(x, out=None):
     """``1 / sqrt(x)``, elementwise, in the type of ``sqrt(x)``."""
+    if _np.result_type(getattr(x, "dtype", x)).kind == "c":
+        raise TypeError('no instance of overloaded function "rsqrt" matches the argument list')
     root = _cupy.sqrt(x)
     return _cupy.reciprocal(root, out=root if out is None else out)
 

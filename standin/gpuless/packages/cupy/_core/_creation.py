@@ -136,6 +136,11 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
         if copy is not None and not copy and result is not obj:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
+        if _on_both(obj):
+            raise TypeError(
+                "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to "
+                "construct a NumPy array explicitly."
+            )
         if _late.pinned and isinstance(obj, np.ndarray) and obj.ndim:
             moved = _moved(obj, dtype, order, ndmin, blocking)
             if moved is not None:
@@ -184,6 +189,17 @@ def _on_device(obj) -> bool:
     """Whether a nested list has device arrays only, which CuPy joins without the host."""
     if isinstance(obj, (list, tuple)):
         return bool(obj) and all(map(_on_device, obj))
+    return isinstance(obj, ndarray)
+
+
+def _on_both(obj) -> bool:
+    """Whether a nested list has device arrays beside something else."""
+    return isinstance(obj, (list, tuple)) and _any_on_device(obj) and not _on_device(obj)
+
+
+def _any_on_device(obj) -> bool:
+    if isinstance(obj, (list, tuple)):
+        return any(map(_any_on_device, obj))
     return isinstance(obj, ndarray)
 
 
@@ -247,6 +263,8 @@ def created(function: Callable) -> Callable:
 
 def _arange(start, stop=None, step=1, dtype=None):
     """Integers are counted from the integer ``start`` is, in steps of the integer ``step`` is."""
+    if any(isinstance(value, complex) for value in (start, stop, step)):
+        raise TypeError("arange is not for complex numbers")
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None or dtype.kind not in "iu":
         return np.arange(start, stop, step, dtype)

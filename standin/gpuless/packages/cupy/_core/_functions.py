@@ -11,6 +11,7 @@ from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
 from cupy._core._ndarray import ndarray
+from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._ufunc import broadcast as common_shape
@@ -77,7 +78,10 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
         return array(func1d(array(line), *args, **kwargs))._array
 
     catch_up()
-    return array(np.apply_along_axis(on_device, axis, arr._array))
+    made = np.apply_along_axis(on_device, axis, arr._array)
+    if made.ndim == arr.ndim:  # CuPy gathers the lines before it turns the axis back
+        made = np.moveaxis(np.ascontiguousarray(np.moveaxis(made, axis, -1)), -1, axis)
+    return copy_of(made, "S")
 
 
 def apply_over_axes(func, a, axes) -> ndarray:
@@ -168,7 +172,7 @@ class _Concatenator:
         if any(isinstance(entry, (slice, str)) for entry in entries):
             raise NotImplementedError("slices and directives in cupy.r_ and cupy.c_")
         values, _, sources = unwrap_call(entries, {})
-        return run(lambda: self._joiner[values], sources)
+        return run(lambda: self._joiner[values], sources, "C")
 
     def __len__(self) -> int:
         return 0

@@ -105,6 +105,5 @@ class OfNumpy:
     __str__ = _of_numpy("__str__")
     __format__ = _of_numpy("__format__")
     __int__ = _of_numpy("__int__")
-    __index__ = _of_numpy("__index__")
     __float__ = _of_numpy("__float__")
     __complex__ = _of_numpy("__complex__")

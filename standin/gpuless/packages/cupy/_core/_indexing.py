@@ -66,6 +66,9 @@ def _entry(entry, assigned: bool):
     if entry is None or entry is Ellipsis:
         return entry, 0
     if isinstance(entry, slice):
+        ends = entry.start, entry.stop, entry.step
+        if ndarray in map(type, ends):
+            entry = slice(*(int(e) if type(e) is ndarray else e for e in ends))
         return entry, 1
     entry = as_device(entry)
     if isinstance(entry, ndarray):
@@ -107,9 +110,6 @@ class Elements:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(self.shape[0]))
-
-    def __contains__(self, value) -> bool:
-        return bool((self == value).any())
 
     def __getitem__(self, index):
         entries, advanced = resolve(index, self.shape)
@@ -157,9 +157,17 @@ class Elements:
         elif isinstance(value, np.ndarray) and not advanced:
             raise unsupported(value)
 
+        numbers_first = {np.maximum: np.fmax, np.minimum: np.fmin}  # as atomicMax and atomicMin
+        at = numbers_first.get(function, function).at
+
         def work() -> None:
             source = cast(np.asarray(value), self.dtype).astype(self.dtype)
-            function.at(self._array, resolve(index, self.shape, assigned=True)[0], source)
+            where = resolve(index, self.shape, assigned=True)[0]
+            if function in numbers_first and self.dtype.char == "d":
+                # CuPy's atomicMax of doubles calls fmaxf: both numbers are rounded to float.
+                source = source.astype("f")
+                self._array[where] = self._array[where].astype("f")
+            at(self._array, where, source)
 
         submit(work)
 

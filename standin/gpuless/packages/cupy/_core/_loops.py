@@ -1,7 +1,7 @@
 """Loops of universal functions whose values on a device are not NumPy's.
 
-Each takes the operands, converted to one dtype, and returns a tuple of results, or None where
-NumPy's loop gives what CuPy's kernel gives.
+Each takes the operands, converted to the dtypes of the loop, and returns a tuple of results, or
+None where NumPy's loop gives what CuPy's kernel gives.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cupy._core._casts import cast
 
 # Where a product of two numbers of the type fits, so that x - q * y is rounded once, as by a GPU's
 # fused multiplication and addition.
-_WIDE = {"e": np.float32, "f": np.float64, "d": np.longdouble}
+_WIDE = {"e": np.float64, "f": np.float64, "d": np.longdouble}
 
 
 def _quotient(x, y):
@@ -43,11 +43,23 @@ def divmod(x, y):
 
 def reciprocal(x):
     """Of the integer 0 it is 0."""
+    if x.dtype.kind == "c":
+        return (_quotient_of_complex(np.ones_like(x), x),)
     return (np.where(x == 0, x, np.reciprocal(x)),) if x.dtype.kind in "iu" else None
 
 
 def power(base, exponent):
-    """As in C: a negative exponent gives 1 / base**n rounded towards zero, where NumPy raises."""
+    """As in C: a negative exponent gives 1 / base**n rounded towards zero, where NumPy raises.
+
+    A complex power is CuPy's exp(log(base) * exponent), so that 0j to a negative power is no
+    number."""
+    if base.dtype.kind == "c":
+        turn = np.log(base) * exponent
+        made = np.where(np.isneginf(turn.real), 0, np.exp(turn))
+        return (np.where(exponent == 0, 1, made).astype(base.dtype),)
+    if base.dtype.kind == "f" and exponent.size == 1 and exponent == 0.5:
+        # NumPy takes the root, which of -0.0 and -inf is not the power.
+        return (np.where(np.isneginf(base), np.inf, np.sqrt(base) + 0).astype(base.dtype),)
     if base.dtype.kind not in "iu":
         return None
     sign = np.where(exponent % 2 == 0, 1, base)
@@ -70,6 +82,128 @@ def nextafter(x, y):
     return (np.where(np.isfinite(x), made, np.nan),)
 
 
+def _quotient_of_complex(x, y):
+    """As CuPy's complex.cuh has it: by 0 no number, by an infinity neither."""
+    scale = 1 / (np.abs(y.real) + np.abs(y.imag))
+    a, b, c, d = x.real * scale, x.imag * scale, y.real * scale, y.imag * scale
+    scale = 1 / (c * c + d * d)
+    return _complex((a * c + b * d) * scale, (b * c - a * d) * scale)
+
+
+def _complex(real, imag):
+    made = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    made.real, made.imag = real, imag
+    return made
+
+
 def true_divide(x, y):
-    """Of complex numbers by 0: no number, not even an infinity."""
-    return (np.where(y == 0, complex(np.nan, np.nan), np.divide(x, y)),)
+    return (_quotient_of_complex(x, y),)
+
+
+def log2(x):
+    """Of a complex number the complex quotient of two logarithms."""
+    return (_quotient_of_complex(np.log(x), np.log(np.full_like(x, 2))),)
+
+
+def exp2(x):
+    """Of a complex number its complex product with log(2), exponentiated."""
+    return (np.exp(np.log(np.full_like(x, 2)) * x),)
+
+
+def sign(x):
+    """Of a complex number x / abs(x): of an infinity no number."""
+    size = np.abs(x)
+    made = _complex(x.real / size, x.imag / size)
+    return (np.where(size == 0, 0, made),)
+
+
+def less(x, y):
+    """Of complex numbers: the imaginary parts decide only where the real ones are equal."""
+    return ((x.real < y.real) | (x.real == y.real) & (x.imag < y.imag),)
+
+
+def less_equal(x, y):
+    return ((x == y) | less(x, y)[0],)
+
+
+def greater(x, y):
+    return less(y, x)
+
+
+def greater_equal(x, y):
+    return less_equal(y, x)
+
+
+def maximum(x, y):
+    """Minus zero is less than zero, as in PTX. Of complex numbers with a NaN: NaN and no more."""
+    if x.dtype.kind == "c":
+        return (np.where(np.isnan(x) | np.isnan(y), np.nan, fmax(x, y)[0]).astype(x.dtype),)
+    return _zeros_told_apart(np.maximum, np.add, x, y)
+
+
+def minimum(x, y):
+    if x.dtype.kind == "c":
+        return (np.where(np.isnan(x) | np.isnan(y), np.nan, fmin(x, y)[0]).astype(x.dtype),)
+    return _zeros_told_apart(np.minimum, _less_of_zeros, x, y)
+
+
+def fmax(x, y):
+    if x.dtype.kind == "c":
+        return (np.where(np.isnan(x) | ~np.isnan(y) & less(x, y)[0], y, x),)
+    return _zeros_told_apart(np.fmax, np.add, x, y)
+
+
+def fmin(x, y):
+    if x.dtype.kind == "c":
+        return (np.where(~np.isnan(x) & (np.isnan(y) | less(x, y)[0]), x, y),)
+    return _zeros_told_apart(np.fmin, _less_of_zeros, x, y)
+
+
+def _less_of_zeros(x, y):
+    return -(-x - y)
+
+
+def _zeros_told_apart(function, of_zeros, x, y):
+    """``function``, whose sign of two zeros NumPy leaves to chance."""
+    if not all(map(_holds_zero, sorted((x, y), key=np.size))):
+        return None
+    return (np.where((x == 0) & (y == 0), of_zeros(x, y), function(x, y)),)
+
+
+def _holds_zero(x) -> bool:
+    if not x.ndim:
+        return x == 0
+    flat = x.reshape(-1) if x.flags.c_contiguous else x.T.reshape(-1)
+    parts = range(0, flat.size, 1 << 15)  # so that what is compared stays in the cache
+    return any((flat[i : i + (1 << 15)] == 0).any() for i in parts)
+
+
+def lcm(x, y):
+    """Its absolute value, also where it does not fit."""
+    return (np.abs(np.lcm(x, y)),)
+
+
+def ldexp(x, exponent):
+    """Of the exponent the low 32 bits, which a kernel passes on as an int."""
+    return (np.ldexp(x, exponent.astype(np.int32)),)
+
+
+def left_shift(x, y):
+    """Of 64 bits by the low 32 bits of the other number: no more reach the instruction."""
+    return (np.left_shift(x, _places(y)),) if x.dtype.itemsize == 8 else None
+
+
+def right_shift(x, y):
+    return (np.right_shift(x, _places(y)),) if x.dtype.itemsize == 8 else None
+
+
+def _places(y):
+    return (y & 0xFFFFFFFF).astype(y.dtype)
+
+
+def logaddexp2(x, y):
+    """By log2(1 + ...), to which a tiny number adds nothing."""
+    wide = np.float32 if x.dtype.char == "e" else x.dtype
+    x, y = x.astype(wide), y.astype(wide)
+    more = np.log2(1 + np.exp2(-np.abs(x - y)))
+    return (np.where(x == y, x + 1, np.fmax(x, y) + more),)

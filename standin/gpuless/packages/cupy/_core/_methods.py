@@ -9,6 +9,7 @@ from cupy._core._dispatch import check_dtype, extends, submit
 from cupy._core._ndarray import allocate_like, ndarray, place
 from cupy._core._protocols import as_device
 from cupy._core._run import routine, run
+from cupy._core._special import partition
 from cupy.cuda import _late
 from cupy.cuda.stream import get_current_stream, refuse_while_capturing
 
@@ -177,4 +178,6 @@ class Copies:
 
     def partition(self, kth, axis=-1) -> None:
         self._check_sortable()
-        submit(lambda: self._array.partition(kth, axis))
+        if self.ndim == 0:
+            raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+        submit(lambda: np.copyto(self._array, partition(self._array, kth, axis)))

@@ -59,14 +59,11 @@ def _add_operators(name: str, ours, theirs) -> None:
         return NotImplemented if _defers_to(other) else theirs(other, self)
 
     def in_place(self, other):
-        if name == "matmul":
-            self[...] = ours(self, other)
-            return self
         return ours(self, other, self)
 
     setattr(ndarray, f"__{name}__", forward)
     setattr(ndarray, f"__r{name}__", reflected)
-    if name != "divmod":
+    if name not in ("divmod", "matmul"):  # x @= y makes a new array, as in CuPy
         setattr(ndarray, f"__i{name}__", in_place)
 
 
@@ -85,9 +82,20 @@ def _add_comparison(name: str, ours, theirs) -> None:
     setattr(ndarray, f"__{name}__", compare)
 
 
+def _power(base, exponent, out=None):
+    """CuPy has kernels of their own for a few exponents of Python's."""
+    if out is None and isinstance(base, ndarray) and type(exponent) in (int, float):
+        kind = base.dtype.kind
+        if exponent == 2 or type(exponent) is float and exponent in (0.5, -1.0):
+            function = {2: _ufuncs.square, 0.5: _ufuncs.sqrt, -1: _ufuncs.reciprocal}[exponent]
+            as_is = kind in ("ifc" if type(exponent) is int else "fc")
+            return function(base, dtype=None if as_is else np.result_type(base.dtype, exponent))
+    return _ufuncs.power(base, exponent, out)
+
+
 for _name, _function in _BINARY.items():
     _ours = getattr(_routines if _name == "matmul" else _ufuncs, _function)
-    _add_operators(_name, _ours, getattr(np, _function))
+    _add_operators(_name, _power if _name == "pow" else _ours, getattr(np, _function))
 for _name, _function in _COMPARISONS.items():
     _add_comparison(_name, getattr(_ufuncs, _function), getattr(np, _function))
 

@@ -55,7 +55,7 @@ def _roots(p):
 poly = row(_poly, name="poly", library="cuSOLVER")
 polyfit = row(np.polyfit, "dd", library="cuSOLVER")
 _find_roots = row(_roots, name="roots", library="cuSOLVER")
-_evaluate = row(np.polyval, "da")
+_evaluate = row(np.polyval, "da", order="C")
 
 
 def _coefficients(value) -> ndarray:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import warnings
 from collections.abc import Callable
 
@@ -61,6 +62,22 @@ def along(function):
     return call
 
 
+def scanned(function):
+    """``function``, a running sum or product, whose result lies in memory as CuPy's: with that axis
+    the last where the others are no single axis of an array in C's order."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, *args, **kwargs):
+        result = function(a, axis, *args, **kwargs)
+        if axis is None or result is kwargs.get("out") or not result.size:
+            return result
+        turned = np.moveaxis(np.ascontiguousarray(result), axis, -1)
+        rows = turned.reshape(-1, turned.shape[-1])
+        return np.moveaxis(rows.reshape(turned.shape), -1, axis)
+
+    return call
+
+
 _OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
 _SUMS_OF_CUB = "lLqQefdFD"
 
@@ -84,6 +101,8 @@ def reduced(function: Callable, types: str = "all") -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
         result = function(a, axis, *args, **kwargs)
+        if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
+            return np.ascontiguousarray(result)
         if result.ndim < 2 or result.flags.c_contiguous or result is kwargs.get("out"):
             return result
         dtype = kwargs.get("dtype", args[0] if args and types != "all" else None)
@@ -96,6 +115,27 @@ def reduced(function: Callable, types: str = "all") -> Callable:
     return call
 
 
+def in_float(function: Callable) -> Callable:
+    """A sum or product, which of half precision CuPy takes in single precision."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, **kwargs):
+        if np.dtype(dtype or a.dtype).char != "e":
+            return function(a, axis, dtype, out, **kwargs)
+        made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
+        if out is None:
+            return np.asarray(made).astype("e")
+        np.copyto(out, made, "unsafe")
+        return out
+
+    return call
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    diagonal = np.diagonal(a, offset, axis1, axis2)
+    return in_float(np.sum)(diagonal, -1, dtype, out)
+
+
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None and not returned:
         return mean(a, axis, keepdims=keepdims)
@@ -106,6 +146,29 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 mean = reduced(np.mean, "means")
+
+
+def sorts_instead(a, kth, axis: int, least: int) -> bool:
+    """Whether CuPy sorts all of an array that it is to partition: by the sizes in its own code."""
+    length = a.shape[axis]
+    highest = max((k + length if k < 0 else k for k in np.ravel(kth)), default=0)
+    most, parts = max(32, 1 << int(highest).bit_length()), 512
+    while parts and length // parts < most + 128:
+        parts //= 2
+    parts *= a.size // max(length, 1)
+    return length < 32 or parts < least or most >= 1024
+
+
+def partition(a, kth, axis=-1):
+    a, axis = (a.ravel(), -1) if axis is None else (a, axis)
+    made = np.partition(a, kth, axis)  # an error where kth is none
+    return np.sort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 33) else made
+
+
+def argpartition(a, kth, axis=-1):
+    a, axis = (a.ravel(), -1) if axis is None else (a, axis)
+    made = np.argpartition(a, kth, axis)
+    return np.argsort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 1) else made
 
 
 def argsort(a, axis=-1, kind=None):
@@ -156,6 +219,56 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return np.pad(array, pad_width, mode, **kwargs)
 
 
+def unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
+):
+    """By an axis, CuPy sorts with differences of its own: a NaN or a difference that does not fit
+    the type counts as no less."""
+    if axis is None:
+        return np.unique(ar, return_index, return_inverse, return_counts, None, equal_nan=equal_nan)
+    if ar.dtype.kind == "b":
+        raise TypeError("cupy boolean subtract, the `-` operator, is deprecated")
+    turned = np.moveaxis(ar, axis, 0)
+    rows = turned.reshape(len(turned), math.prod(turned.shape[1:]))
+    keys = rows.astype(np.intp) if rows.dtype.kind == "u" else rows
+    if not rows.size or _all_differences_fit(keys):
+        return np.unique(ar, return_index, return_inverse, return_counts, axis)
+    order = _order_of_rows(keys, np.arange(len(rows)))
+    rows = rows[order]
+    first = np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)]
+    found = [np.moveaxis(rows[first].reshape(-1, *turned.shape[1:]), 0, axis)]
+    if return_index:
+        found.append(order[first])
+    if return_inverse:
+        inverse = np.empty(len(rows), np.intp)
+        inverse[order] = np.cumsum(first) - 1
+        found.append(inverse)
+    if return_counts:
+        found.append(np.diff(np.append(np.flatnonzero(first), len(rows))))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _all_differences_fit(keys) -> bool:
+    if keys.dtype.kind in "fc":
+        return not np.isnan(keys - keys).any()  # nor an infinity
+    return int(keys.max()) - int(keys.min()) <= np.iinfo(keys.dtype).max
+
+
+def _order_of_rows(keys, rows):
+    """CuPy's quicksort: around the first of the rows, those less than it before it."""
+    if len(rows) < 2:
+        return rows
+    middle, others = rows[0], rows[1:]
+    difference = keys[others] - keys[middle]
+    there = difference != 0
+    first = np.take_along_axis(difference, there.argmax(axis=1)[:, None], 1)[:, 0]
+    less = (first < 0) & there.any(axis=1)
+    if keys.dtype.kind == "c":
+        less |= np.isnan(first)
+    parts = (_order_of_rows(keys, others[less]), [middle], _order_of_rows(keys, others[~less]))
+    return np.concatenate(parts)
+
+
 def unique_values(x):
     return np.unique(x, equal_nan=False)  # sorted, which NumPy's unique_values need not be
 
@@ -203,6 +316,9 @@ def choice(condition, x=None, y=None):
 def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
 
+    if a.dtype.kind in "bc" and not (a_min is a_max is None):
+        if a.dtype.kind == "c" or a_min is None or a_max is None:
+            raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
     if all(value is None or type(value) is int for value in (a_min, a_max)):
         _fit(a.dtype, a_min, a_max)
 
@@ -213,7 +329,11 @@ def clip(a, a_min, a_max, out=None):
             return limit if value != value else value
         return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
 
-    return np.clip(a, bound(a_min, -np.inf), bound(a_max, np.inf), out)
+    low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
+    made = np.clip(a, low, high, out)
+    if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):
+        np.copyto(made, high, where=np.greater(low, high))  # also where a is no number
+    return made
 
 
 def _of_float_type(function: Callable) -> Callable:
@@ -239,6 +359,7 @@ def sinc(x):
     if x.dtype.kind == "c":
         sine = np.sin(np.pi * x)
     else:
+        x = np.abs(x)
         turn = np.remainder(x, 2)
         sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
     return np.where(np.abs(x) > 1e-9, sine / (np.pi * x), 1)
@@ -280,6 +401,60 @@ def _search_numbers(best: Callable, worst: float) -> Callable:
 
 
 nanargmax, nanargmin = _search_numbers(np.max, -np.inf), _search_numbers(np.min, np.inf)
+
+
+def column_stack(tup):
+    if any(a.ndim > 2 for a in tup):
+        raise ValueError("Only 1 or 2 dimensional arrays can be column stacked")
+    return np.column_stack(tup)
+
+
+def lexsort(keys):
+    if np.ndim(keys) > 2:
+        raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")
+    return np.lexsort(keys)
+
+
+def choose(a, choices, out=None, mode="raise"):
+    if not isinstance(choices, np.ndarray):
+        raise AttributeError(f"{type(choices).__name__!r} object has no attribute 'shape'")
+    return np.choose(a, choices, out, mode)
+
+
+def _is_over_nothing(a, axis) -> bool:
+    if axis is None:
+        return not a.size
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    return any(a.shape[axis] == 0 for axis in axes)
+
+
+def of_some(function: Callable, kinds: str = "biufc") -> Callable:
+    """A median, which of ``kinds`` is an error where there is nothing."""
+
+    @functools.wraps(function)
+    def median(a, axis=None, *args, **kwargs):
+        if a.dtype.kind in kinds and _is_over_nothing(a, axis):
+            raise ValueError("kth(=-1) out of bounds 0")
+        return function(a, axis, *args, **kwargs)
+
+    return median
+
+
+def empty_is_zero(function: Callable) -> Callable:
+    """A variance, which is 0 where there is nothing at all."""
+
+    @functools.wraps(function)
+    def call(a, *args, **kwargs):
+        made = np.asarray(function(a, *args, **kwargs))
+        return made if a.size else np.zeros_like(made)
+
+    return call
+
+
+def nanmean(a, axis=None, *args, **kwargs):
+    if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
+        raise ValueError("zero-size array to reduction operation cupy_nanmean")
+    return np.nanmean(a, axis, *args, **kwargs)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):

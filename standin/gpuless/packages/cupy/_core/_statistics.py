@@ -78,6 +78,11 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
     x is NaN is in the first bin."""
     if isinstance(bins, str):
         raise NotImplementedError("only integer and array bins are implemented")
+    if x.dtype.kind == "c":
+        raise NotImplementedError("complex number is not supported")
+    if weights is None and x.dtype.char == "b":  # cuB counts its bytes as if they had no sign
+        edges = np.histogram_bin_edges(x, bins, range)
+        return np.histogram(x.view(np.uint8), edges, density=density)
     if weights is None:
         return np.histogram(x, bins, range, density)
     if weights.shape != x.shape:

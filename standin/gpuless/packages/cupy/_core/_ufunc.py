@@ -63,6 +63,8 @@ class ufunc:
                 types.append(arg._array.dtype)
                 shapes.append(arg._array.shape)
             elif isinstance(arg, SCALARS):
+                if type(arg) is int and not -(1 << 63) <= arg < 1 << 64:
+                    raise OverflowError("Python int too large to convert to C long")
                 values.append(arg)
                 shapes.append(())
                 weak = type(arg) in _PYTHON_SCALARS
@@ -72,6 +74,9 @@ class ufunc:
                     raise unsupported(arg)
                 taken = map(as_device, args[: self.nin])
                 return self(*taken, *outs, dtype=dtype, casting=casting, _where=_where)
+        if all(isinstance(t, type) for t in types):  # no array says of which type they are
+            values = list(map(np.asarray, values))
+            types = [value.dtype for value in values]
         where = True
         if _where is not None:
             where = _where._array if isinstance(_where, ndarray) else bool(_where)
@@ -100,7 +105,7 @@ class ufunc:
         def work() -> None:
             made = None
             if self._loop and dtypes[0].kind in self._loop_for:
-                operands = (np.asarray(v, dtypes[0]) for v in values)
+                operands = map(np.asarray, values, dtypes)
                 with np.errstate(all="ignore"):
                     made = self._loop(*operands)
             if made is None:
@@ -136,12 +141,8 @@ class ufunc:
             options = {}
             if dtype is not None:
                 options["signature"] = (None,) * self.nin + (dtype,) * self.nout
-            # A ufunc resolves dtypes only where one is known; with Python scalars alone they
-            # have their default types.
-            known = any(not isinstance(t, type) for t in types)
-            concrete = types if known else tuple(np.asarray(t(0)).dtype for t in types)
             self._resolved[key] = self._function.resolve_dtypes(
-                (*concrete, *(None,) * self.nout), casting="unsafe", **options
+                (*types, *(None,) * self.nout), casting="unsafe", **options
             )
         return self._resolved[key]
 

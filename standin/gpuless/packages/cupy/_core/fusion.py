@@ -17,6 +17,7 @@ from cupy._core import _operators, _ufuncs
 from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc
+from cupy.cuda.compiler import CompileException
 
 _SCALARS = (int, float, complex, bool, np.generic)
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
@@ -211,7 +212,14 @@ class Fusion:
             result = self.func(*proxies)
         finally:
             _local.fusing = False
-        return _output(result, args)
+        output = _output(result, args)
+        if not self.name.isidentifier():
+            raise CompileException(
+                f"error: expected an identifier in 'void {self.name}': a lambda needs a name, as "
+                'in cupy.fuse(kernel_name="name")(lambda x: x + 1)',
+                *("", self.name, ()),
+            )
+        return output
 
     def clear_cache(self) -> None:
         """Nothing is compiled, so there is nothing to forget."""
