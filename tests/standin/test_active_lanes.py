@@ -72,6 +72,29 @@ def test_loops_of_different_lengths():
     assert out.get().tolist() == expected
 
 
+def test_lanes_that_skip_a_branch_wait_for_those_in_it():
+    """One after another two branches, and a loop whose turns begin together."""
+    out = cp.zeros((3, 32), "u4")
+    body = """
+    int t = threadIdx.x;
+    if (t % 3 == 1) {
+        out[t] = __activemask();
+    }
+    if (t > 20) {
+        out[32 + t] = __activemask();
+    }
+    for (int i = 0; i < 3; ++i) {
+        unsigned here = __activemask();
+        if (t % 2) here &= __popc(__activemask()) == 16 ? ~0u : 0;
+        out[64 + t] = here;
+    }"""
+    run(body, out, parameters="unsigned *out")
+    lanes, got = np.arange(32), out.get()
+    assert got[0].tolist() == [mask_of(lanes[lanes % 3 == 1]) * (i % 3 == 1) for i in lanes]
+    assert got[1].tolist() == [mask_of(lanes[lanes > 20]) * (i > 20) for i in lanes]
+    assert (got[2] == 0xFFFFFFFF).all()
+
+
 AGGREGATED = """
 __device__ int take(int *counter) {
     unsigned mask = __activemask();
@@ -139,9 +162,9 @@ def test_what_a_coalesced_group_offers():
 
 
 def test_partitions():
-    out = cp.zeros((45, 6), "i4")
+    out = cp.zeros((45, 10), "i4")
     body = """
-    int t = threadIdx.x, *o = out + 6 * t;
+    int t = threadIdx.x, *o = out + 10 * t;
     auto block = cg::this_thread_block();
     auto warp = cg::tiled_partition<32>(block);
     cg::thread_group eight = cg::tiled_partition(block, 8);
@@ -151,6 +174,11 @@ def test_partitions():
         o[2] = label.size(); o[3] = label.thread_rank();
         auto half = cg::binary_partition(cg::coalesced_threads(), t < 11);
         o[4] = half.size(); o[5] = half.thread_rank();
+        auto flag = cg::labeled_partition(warp, t < 11), whole = cg::binary_partition(warp, t < 99);
+        o[6] = 10 * label.meta_group_rank() + label.meta_group_size();
+        o[7] = 10 * half.meta_group_rank() + half.meta_group_size();
+        o[8] = 10 * flag.meta_group_rank() + flag.meta_group_size();
+        o[9] = 10 * whole.meta_group_rank() + whole.meta_group_size();
     }"""
     run(body, out, parameters="int *out", block=45, before=HEAD)
     got = out.get()
@@ -162,6 +190,10 @@ def test_partitions():
     np.testing.assert_array_equal(got[:32, 3], t // 5)
     np.testing.assert_array_equal(got[:32, 4], np.where(t < 11, 11, 21))
     np.testing.assert_array_equal(got[:32, 5], np.where(t < 11, t, t - 11))
+    np.testing.assert_array_equal(got[:32, 6], 10 * (t % 5) + 5)
+    for column in (7, 8):
+        np.testing.assert_array_equal(got[:32, column], 10 * (t < 11) + 2)
+    assert (got[:32, 9] == 1).all()
 
 
 def test_a_group_whose_kind_is_a_parameter():

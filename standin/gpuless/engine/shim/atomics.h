@@ -48,4 +48,4 @@ STANDIN_ATOMIC(atomicXor, long long, old ^ value)
     STANDIN_CAS_AS(name##_block, STANDIN_OWN_BLOCK, type)   \
     STANDIN_CAS_AS(name##_system, STANDIN_ALL, type)
 STANDIN_ATOMICS(STANDIN_CAS, atomicCAS, 0)
-STANDIN_CAS(atomicCAS, unsigned short, 0)
+STANDIN_CAS_AS(atomicCAS, STANDIN_ALL, unsigned short)

@@ -50,20 +50,28 @@ void fiber_main() {
     restore(contexts[fiber]);
 }
 
-// Lanes that ask who is here with them are answered when no lane of their warp can go on: each learns
-// of those that ask in the same line. `own` and `own_lines` are of the warp's lanes.
+// No lane of the warp can go on, but some ask which are with them: answer those of one line, so that the lanes
+// that skipped a branch wait for those in it. One sweep down the source follows another, since after a turn of a
+// loop its first line is next. `own` and `own_lines` are of the warp's lanes.
 void *answer_masks(unsigned char *own, const int *own_lines, unsigned lanes, StandinWarp &warp) {
+    const auto place = [](int line) { return (unsigned)line << 12 | (unsigned)line >> 20; };
+    unsigned top = ~0u, below = ~0u;
     for (unsigned lane = 0; lane < lanes; ++lane) {
         if (own[lane] != AT_MASK) continue;
-        warp.result[lane] = 0;
-        for (unsigned other = 0; other < lanes; ++other)
-            if (own[other] == AT_MASK && own_lines[other] == own_lines[lane])
-                warp.result[lane] |= 1ull << other;
+        const unsigned asked = place(own_lines[lane]);
+        if (asked < top) top = asked;
+        if (asked > warp.swept && asked < below) below = asked;
     }
-    void *first = memchr(own, AT_MASK, lanes);
+    warp.swept = below != ~0u ? below : top;
+    unsigned active = 0;
     for (unsigned lane = 0; lane < lanes; ++lane)
-        if (own[lane] == AT_MASK) own[lane] = READY;
-    return first;
+        if (own[lane] == AT_MASK && place(own_lines[lane]) == warp.swept) active |= 1u << lane;
+    for (unsigned rest = active; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        warp.result[lane] = active;
+        own[lane] = READY;
+    }
+    return own + __builtin_ctz(active);
 }
 
 // The next fiber to run, if it is not the neighbour: of this warp if one is ready, as their stacks are
@@ -168,7 +176,7 @@ void reset_fibers() {
     memset(states, READY, block_count * block_threads);
     memset(blocks, 0, block_count * sizeof *blocks);
     for (unsigned w = 0; w < block_count * block_warps; ++w) {
-        warps[w].waiting = 0;
+        warps[w].waiting = warps[w].swept = 0;
         warps[w].alive = first_lanes(w % block_warps);
     }
     made_progress();

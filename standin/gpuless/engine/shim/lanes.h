@@ -103,15 +103,24 @@ inline thread_group tiled_partition(const thread_block &block, unsigned int size
     unsigned int rest = block.size() - standin_here.index / 32 * 32;
     return standin_part(0xffffffffu, standin_here.index % 32, rest < 32 ? rest : 32, size);
 }
-// The lanes of the group with the same label.
-template <class Group, class T>
-inline coalesced_group labeled_partition(const Group &group, T label, int line = __builtin_LINE()) {
-    return coalesced_group(__match_any_sync(group.mask(), label, line));
-}
+// The lanes of the group with the same label. Two parts are numbered by their predicate, more by their first lane.
 template <class Group>
 inline coalesced_group binary_partition(const Group &group, bool predicate,
                                         int line = __builtin_LINE()) {
-    return labeled_partition(group, (int)predicate, line);
+    const unsigned int all = group.mask(), set = __ballot_sync(all, predicate, line);
+    if (!set || set == all) return coalesced_group(all);
+    return coalesced_group(predicate ? set : all & ~set, 2, predicate);
+}
+template <class Group, class T>
+inline coalesced_group labeled_partition(const Group &group, T label, int line = __builtin_LINE()) {
+    const unsigned int same = __match_any_sync(group.mask(), label, line), first = same & -same;
+    const bool leads = first == 1u << standin_here.index % 32;
+    const unsigned int leaders = __ballot_sync(group.mask(), leads, line);
+    return coalesced_group(same, (unsigned int)__popc(leaders), (unsigned int)__popc(leaders & (first - 1)));
+}
+template <class Group>
+inline coalesced_group labeled_partition(const Group &group, bool label, int line = __builtin_LINE()) {
+    return binary_partition(group, label, line);
 }
 
 // One thread of the group calls the function; all of it may learn the result.

@@ -32,6 +32,7 @@ struct StandinWarp {
     unsigned int mask[32];
     void *combine[32];
     unsigned int waiting, alive;  // bit i: lane i
+    unsigned int swept;           // the place in the source where a mask was last answered
 };
 typedef unsigned long long (*StandinCombine)(const StandinWarp &warp, unsigned int lanes, int lane);
 
