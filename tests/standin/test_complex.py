@@ -53,6 +53,22 @@ def test_infinities_as_c99_has_them():
         np.testing.assert_array_equal(abs(found.imag), abs(wanted.imag), name)
 
 
+def test_ends_as_cupy_computes_them():
+    """By its formulas: a quotient scaled by |re| + |im|, logarithms to other bases in complex numbers."""
+    inf, nan = np.inf, np.nan
+    cases = {
+        "z / thrust::complex<double>(1, 1 / 0.0)": (1 + 2j, complex(nan, nan)),
+        "thrust::complex<double>(1, 2) / z": (1e300 + 1e300j, 1.5e-300 + 0.5e-300j),
+        "log2(z)": (0, complex(-inf, nan)),
+        "log1p(z)": (complex(0, -0.0), 0),
+        "expm1(z)": (complex(0, -0.0), complex(0, -0.0)),
+    }
+    for expression, (x, wanted) in cases.items():
+        found = run(f"auto z = x[0]; x[0] = {expression};", [x])[0]
+        np.testing.assert_allclose([found.real, found.imag], [wanted.real, wanted.imag], 1e-15)
+        assert np.signbit(found.imag) == np.signbit(wanted.imag) or np.isnan(wanted.imag), expression
+
+
 Z, W = 1 + 2j, 3 - 0.5j
 
 

@@ -132,6 +132,9 @@ TEXTS = {
     "(float)(int)a.b[3](2)->c + 1": f"(float)(int){FITS}(a.b[3](2)->c) + 1",
     "(int)(float)x": f"(int){FITS}((float)x)",
     "(int)(T)x": f"(int){FITS}((T)x)",
+    "z = (T)(int)x": f"z = (T)(int){FITS}(x)",
+    "return (T)(U)(int)(x)": f"return (T)(U)(int){FITS}((x))",
+    "(int)(E)(float)x": f"(int){FITS}((E)(float)x)",
     "(int)f<float>(x)": f"(int){FITS}(f<float>(x))",
     "return (int)1.5e-3f;": f"return (int){FITS}(1.5e-3f);",
     "y = int(a < b ? a : b);": f"y = int({FITS}(a < b ? a : b));",
@@ -141,7 +144,7 @@ TEXTS = {
 UNTOUCHED = [
     "void f(int);", "sizeof(int) * x", "int (*p)(int) = g;", "auto l = [](int) { return 1; };",
     "operator int() const", "int (x); int(y) + 1;", '"(int)x"', "std::f<void(int)>(x)",
-    "(int *)p", "static_cast<float>(x)", "(int)sizeof x",
+    "(int *)p", "static_cast<float>(x)", "(int)sizeof x", "g(f)(int)",
 ]  # fmt: skip
 
 

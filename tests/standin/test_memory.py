@@ -111,6 +111,15 @@ def test_memory_is_not_reused_while_a_captured_graph_writes_to_it():
     assert all(float(x.sum()) == 0 for x in other)
 
 
+def test_no_memory_is_a_null_pointer():
+    nothing, out = cp.zeros((0, 3)), cp.zeros(2, "i4")
+    assert nothing.data.ptr == cp.cuda.alloc(0).ptr == 0
+    is_null = cp.RawKernel('extern "C" __global__ void k(double *p, int *o) { *o = !p; }', "k")
+    for i, empty in enumerate((nothing, cp.zeros(4)[4:])):
+        is_null((1,), (1,), (empty, out[i:]))
+    assert out.tolist() == [1, 0]
+
+
 def test_memory_pointers():
     a = cp.arange(8, dtype=np.int32)
     pointer = a.data + 8

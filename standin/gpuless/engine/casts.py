@@ -21,7 +21,8 @@ _STATIC_CAST = re.compile(rf"\bstatic_cast\s*<\s*({_INTEGER})\s*>\s*(?=\()")
 _CALL = re.compile(r"\b(char|short|int|long|unsigned|signed|size_t)\s*(?=\()")
 _ANY_CAST = re.compile(rf"\(\s*(?:{_INTEGER}|bool|float|double|[\w\s:]+\*+\s*)\s*\)")
 _CAST_BEFORE = re.compile(_ANY_CAST.pattern + "$")
-_NAME_CAST = re.compile(rf"\(\s*{_NAME}\s*\)(?=\s*[\w\"])")
+_NAME_CAST = re.compile(rf"\(\s*{_NAME}\s*\)(?=\s*(?:[\w\"]|{_ANY_CAST.pattern}))")
+_NAME_CASTS_BEFORE = re.compile(rf"(?:\breturn|[-=(,+*/%<&|^!~?:;{{}}])(?:\s*\(\s*{_NAME}\s*\))+$")
 _PRIMARY = re.compile(rf'"[^"\n]*"|\.?\d(?:[eEpP][+-]|[\w.])*|{_NAME}(?:\s*<[\w\s,:*]*>(?=\s*\())?')
 _MEMBER = re.compile(r"\s*(?:\.|->)\s*\w+|\s*\+\+|\s*--")
 _TYPE = re.compile(rf"\s*(?:{_INTEGER}|bool|float|double|void)[\s*]*")
@@ -61,7 +62,7 @@ def _may_be_cast(bare: str, start: int) -> bool:
     if word := re.search(r"\w+$", before):
         return word[0] in ("return", "case", "else", "do")
     if before.endswith(")"):
-        return bool(_CAST_BEFORE.search(before))
+        return bool(_CAST_BEFORE.search(before) or _NAME_CASTS_BEFORE.search(before))
     return not before.endswith(("]", ">"))
 
 

@@ -66,15 +66,13 @@ STANDIN_COMPARISON(>, b < a)
 STANDIN_COMPARISON(<=, a < b || a == b)
 STANDIN_COMPARISON(>=, b <= a)
 
-// Smith's division: scaled by the larger part of b, so that |b|**2 cannot overflow.
+// As CuPy has it: scaled by |re| + |im|, so that |b|**2 cannot overflow, and NaN where that is infinite.
 template <typename T> __device__ complex<T> operator/(const complex<T> &a, const complex<T> &b) {
-  const T re = b.real(), im = b.imag();
-  if ((re < 0 ? -re : re) >= (im < 0 ? -im : im)) {
-    const T ratio = im / re, scale = re + im * ratio;
-    return complex<T>((a.real() + a.imag() * ratio) / scale, (a.imag() - a.real() * ratio) / scale);
-  }
-  const T ratio = re / im, scale = re * ratio + im;
-  return complex<T>((a.real() * ratio + a.imag()) / scale, (a.imag() * ratio - a.real()) / scale);
+  const T scale = T(1) / (::fabs(b.real()) + ::fabs(b.imag()));
+  const complex<T> p = a * scale, q = b * scale;
+  const T whole = T(1) / (q.real() * q.real() + q.imag() * q.imag());
+  return complex<T>((p.real() * q.real() + p.imag() * q.imag()) * whole,
+                    (p.imag() * q.real() - p.real() * q.imag()) * whole);
 }
 template <typename T> __device__ complex<T> operator+(const complex<T> &a) { return a; }
 template <typename T> __device__ complex<T> operator-(const complex<T> &a) {
@@ -205,9 +203,10 @@ template <typename T> __device__ bool isinf(complex<T> z) {
 template <typename T> __device__ bool isfinite(complex<T> z) {
   return isfinite(z.real()) && isfinite(z.imag());
 }
-template <typename T> __device__ complex<T> log1p(complex<T> z) { return log(z + T(1)); }
-template <typename T> __device__ complex<T> log2(complex<T> z) { return log(z) / log(T(2)); }
-template <typename T> __device__ complex<T> expm1(complex<T> z) { return exp(z) - T(1); }
+// With complex numbers throughout, which shows in zeros' signs and where a part is infinite.
+template <typename T> __device__ complex<T> log1p(complex<T> z) { return log(z += 1); }
+template <typename T> __device__ complex<T> log2(complex<T> z) { return log(z) /= log(T(2)); }
+template <typename T> __device__ complex<T> expm1(complex<T> z) { return exp(z) -= 1; }
 template <typename T> __device__ complex<T> rint(complex<T> z) {
   return complex<T>(rint(z.real()), rint(z.imag()));
 }

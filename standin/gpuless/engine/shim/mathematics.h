@@ -102,7 +102,8 @@ inline double standin_sinpi(double x, int shift) {
 // exp(x^2) erfc(x) of large x, where the factors are too large and too small: 1 / (x sqrt(pi)) and more.
 inline double standin_erfcx(double x) {
     double z = 1 / (2 * x * x);
-    return 0.56418958354775628695 / x * (1 - z * (1 - 3 * z * (1 - 5 * z * (1 - 7 * z * (1 - 9 * z)))));
+    const double rest = 1 - 5 * z * (1 - 7 * z * (1 - 9 * z * (1 - 11 * z)));
+    return 0.56418958354775628695 / x * (1 - z * (1 - 3 * z * rest));
 }
 STANDIN_OWN1(sinpi, standin_sinpi(x, 0))
 STANDIN_OWN1(cospi, standin_sinpi(x, 1))
@@ -119,7 +120,8 @@ inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif
 inline void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 inline double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 inline float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
-inline double rhypot(double x, double y) { return 1 / hypot(x, y); }
+// Scaled, so that the root of large numbers does not overflow.
+inline double rhypot(double x, double y) { return 0x1p-2 / hypot(x * 0x1p-2, y * 0x1p-2); }
 inline float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
 
 #define STANDIN_TEST(name, builtin)                     \

@@ -61,12 +61,13 @@ class Memory:
         self.size = size
         self.device_id = runtime.getDevice()
         allocation = _allocate(size)  # freed with the last array that sees it
-        self.ptr = allocation.address
+        self.ptr = allocation.address if size else 0  # a null pointer, as CuPy's
         self.payload = np.asarray(allocation)
-        _ownership.enter(self, self.ptr, size, self.device_id)
+        if size:
+            _ownership.enter(self, self.ptr, size, self.device_id)
 
     def __del__(self) -> None:
-        if hasattr(self, "payload"):
+        if hasattr(self, "payload") and self.size:
             _ownership.leave(self.ptr)
         if self.given_back is not None:
             (self._give_back if hooks else self.given_back)()
