@@ -59,11 +59,25 @@ def test_inverse_error_functions():
         ("erfcinv(x)", [0, 2, 1, -0.5, 3], [np.inf, -np.inf, 0, np.nan, np.nan]),
         ("normcdfinv(x)", [0, 1, 0.5, 2], [-np.inf, np.inf, 0, np.nan]),
         ("sinpi(x)", [np.inf, np.nan, 1e300], [np.nan, np.nan, 0]),
+        ("erfcx(x)", [-np.inf, np.inf, np.nan], [np.inf, 0, np.nan]),
+        ("normcdf(x)", [-np.inf, np.inf, np.nan], [0, 1, np.nan]),
+        ("rhypot(x, x)", [np.inf, 0, 2**1023.0 * 1.5], [0, np.inf, 2**-1023 * 0.47140452079103168]),
+        ("rnorm3d(x, x, 0.0)", [2**1023.0 * 1.5], [2**-1023 * 0.47140452079103168]),
     ],
 )
 def test_ends(text, x, want):
     """The special values of the CUDA Math API's reference."""
     np.testing.assert_array_equal(evaluate(text, x), want)
+
+
+def test_tails_to_the_last_bits():
+    """Against sums of their series with 600 digits."""
+    want = [0.022108108052519827, 0.0458727571159145, 1.5041174838782833e30]
+    got = evaluate("erfcx(x)", [25.5, 12.258490821700205, -8.29413117487414])
+    np.testing.assert_allclose(got, want, rtol=1e-15)
+    got = evaluate("normcdf(x)", [-7.25, -20.16893970846631, 0.3])
+    want = [2.0838581586720695e-13, 9.176568181075942e-91, 0.6179114221889527]
+    np.testing.assert_allclose(got, want, rtol=1e-15)
 
 
 @pytest.mark.parametrize("order", [0, 1])

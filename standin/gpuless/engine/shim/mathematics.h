@@ -99,19 +99,29 @@ inline double standin_sinpi(double x, int shift) {
         default: return -cos(rest);
     }
 }
-// exp(x^2) erfc(x) of large x, where the factors are too large and too small: 1 / (x sqrt(pi)) and more.
+// exp(x^2) erfc(x) with what is lost in rounding x^2; of large x, where the factors are too large and too small,
+// 1 / (x sqrt(pi)) and more.
 inline double standin_erfcx(double x) {
-    double z = 1 / (2 * x * x);
+    const double square = x * x, z = 1 / (2 * square);
+    if (x < -27) return __builtin_inf();
+    if (x < 25) return exp(square) * (1 + __builtin_fma(x, x, -square)) * erfc(x);
     const double rest = 1 - 5 * z * (1 - 7 * z * (1 - 9 * z * (1 - 11 * z)));
     return 0.56418958354775628695 / x * (1 - z * (1 - 3 * z * rest));
+}
+// erfc(-x / sqrt(2)) / 2 with what is lost in rounding the quotient, which counts where it is large.
+inline double standin_normcdf(double x) {
+    if (!(fabs(x) < 40)) return x < 0 ? 0 : x > 0 ? 1 : x;
+    const double t = -x * 0.70710678118654752440;
+    const double lost = __builtin_fma(-x, 0.70710678118654752440, -t) + x * 4.8336466567264567e-17;
+    return 0.5 * (erfc(t) - 1.12837916709551257390 * exp(-t * t) * lost);
 }
 STANDIN_OWN1(sinpi, standin_sinpi(x, 0))
 STANDIN_OWN1(cospi, standin_sinpi(x, 1))
 STANDIN_OWN1(rsqrt, 1 / sqrt(x))
 STANDIN_OWN1(rcbrt, 1 / cbrt(x))
 STANDIN_OWN1(exp10, pow(10.0, x))
-STANDIN_OWN1(normcdf, 0.5 * erfc(-x * 0.70710678118654752440))
-STANDIN_OWN1(erfcx, x < 25 ? exp(x * x) * erfc(x) : standin_erfcx(x))
+STANDIN_OWN1(normcdf, standin_normcdf(x))
+STANDIN_OWN1(erfcx, standin_erfcx(x))
 inline void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 inline void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 inline void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
@@ -120,8 +130,10 @@ inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif
 inline void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 inline double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 inline float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
-// Scaled, so that the root of large numbers does not overflow.
-inline double rhypot(double x, double y) { return 0x1p-2 / hypot(x * 0x1p-2, y * 0x1p-2); }
+inline double rhypot(double x, double y) {  // a length may be beyond the largest number
+    const double length = hypot(x, y);
+    return length < 0x1p1023 ? 1 / length : 0x1p-2 / hypot(x * 0x1p-2, y * 0x1p-2);
+}
 inline float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
 
 #define STANDIN_TEST(name, builtin)                     \

@@ -83,14 +83,19 @@ inline double nan(const char *) { return standin_bits<double>(0x7ff8000000000000
 inline float nanf(const char *) { return standin_bits<float>(0x7fffffff); }
 
 template <class T>
-inline double standin_norm(int count, const T *p) {
+inline double standin_norm(int count, const T *p, double scale = 1) {
     double norm = 0;
-    for (int i = 0; i < count; ++i) norm = hypot(norm, (double)p[i]);
+    for (int i = 0; i < count; ++i) norm = hypot(norm, p[i] * scale);
     return norm;
+}
+template <class T>
+inline double standin_rnorm(int count, const T *p) {  // a length may be beyond the largest number
+    const double norm = standin_norm(count, p);
+    return norm < 0x1p1023 ? 1 / norm : 0x1p-20 / standin_norm(count, p, 0x1p-20);
 }
 #define STANDIN_NORMS(type, suffix)                                                               \
     inline type norm##suffix(int n, const type *p) { return (type)standin_norm(n, p); }           \
-    inline type rnorm##suffix(int n, const type *p) { return (type)(1 / standin_norm(n, p)); }    \
+    inline type rnorm##suffix(int n, const type *p) { return (type)standin_rnorm(n, p); }         \
     inline type rnorm3d##suffix(type x, type y, type z) {                                         \
         const type all[] = {x, y, z};                                                             \
         return rnorm##suffix(3, all);                                                             \
