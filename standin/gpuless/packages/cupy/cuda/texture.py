@@ -288,6 +288,11 @@ class TextureDescriptor(_Descriptor):
             raise _error(
                 26, "Integers can be blended when they are of 8 or 16 bits and read as floats."
             )
+        if linear and texels.dimensions == 1 and self._modes[1] == BORDER:
+            raise not_covered(
+                "blending in one dimension with the border as a second address mode, where a GPU "
+                "halves what it reads,"
+            )
         # Without normalised coordinates CUDA takes these two modes for clamp.
         modes = [m if self._normalized or m == BORDER else CLAMP for m in self._modes]
         border = self._colors
