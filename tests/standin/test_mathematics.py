@@ -114,6 +114,7 @@ def test_exact_values():
         "max(1, 2.0)",
         "sin(1)",
         "atomicAdd((long long *)nullptr, 1ll)",
+        "atomicCAS_block((unsigned short *)nullptr, (unsigned short)1, (unsigned short)2)",
         "M_PI",
         "(double)(uint32_t)1",
         "INFINITY",

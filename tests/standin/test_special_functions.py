@@ -78,6 +78,9 @@ def test_tails_to_the_last_bits():
     got = evaluate("normcdf(x)", [-7.25, -20.16893970846631, 0.3])
     want = [2.0838581586720695e-13, 9.176568181075942e-91, 0.6179114221889527]
     np.testing.assert_allclose(got, want, rtol=1e-15)
+    got = evaluate("erfcinv(x)", [0.9715802602725132, 1 - 2**-50])
+    want = [0.02519166659213822, 2**-50 * 0.88622692545275801]
+    np.testing.assert_allclose(got, want, rtol=1e-15)
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -3,12 +3,13 @@
 #pragma once
 #include "bits.h"
 
-// The x with erfc(x) = y, by Halley's method from Winitzki's approximation.
+inline double standin_erfinv(double x);
+// The x with erfc(x) = y, by Halley's method from Winitzki's approximation; near 1 by way of erf.
 inline double standin_erfcinv(double y) {
     if (!(y >= 0 && y <= 2)) return standin_bits<double>(0x7ff8000000000000ll);
     if (y > 1) return -standin_erfcinv(2 - y);
     if (y == 0) return __builtin_inf();
-    if (y == 1) return 0;
+    if (y > 0.5) return standin_erfinv(1 - y);
     double l = log(y) + log1p(1 - y), t = 2 / (3.14159265358979323846 * 0.147) + l / 2;
     double x = sqrt(sqrt(t * t - l / 0.147) - t);
     // Where exp(x^2) is too large, by Newton's method for the logarithm, log(erfcx(x)) - x^2.
