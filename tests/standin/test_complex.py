@@ -54,7 +54,7 @@ def test_infinities_as_c99_has_them():
 
 
 def test_ends_as_cupy_computes_them():
-    """By its formulas: a quotient scaled by |re| + |im|, logarithms to other bases in complex numbers."""
+    """A quotient scaled by |re| + |im|; other logarithms and expm1 in complex numbers throughout."""
     inf, nan = np.inf, np.nan
     cases = {
         "z / thrust::complex<double>(1, 1 / 0.0)": (1 + 2j, complex(nan, nan)),
@@ -66,7 +66,8 @@ def test_ends_as_cupy_computes_them():
     for expression, (x, wanted) in cases.items():
         found = run(f"auto z = x[0]; x[0] = {expression};", [x])[0]
         np.testing.assert_allclose([found.real, found.imag], [wanted.real, wanted.imag], 1e-15)
-        assert np.signbit(found.imag) == np.signbit(wanted.imag) or np.isnan(wanted.imag), expression
+        if not np.isnan(wanted.imag):
+            assert np.signbit(found.imag) == np.signbit(wanted.imag), expression
 
 
 Z, W = 1 + 2j, 3 - 0.5j
