@@ -54,7 +54,7 @@ def test_infinities_as_c99_has_them():
 
 
 def test_ends_as_cupy_computes_them():
-    """A quotient scaled by |re| + |im|; other logarithms and expm1 in complex numbers throughout."""
+    """A quotient scaled by |re| + |im|; other logarithms and expm1 in complex numbers."""
     inf, nan = np.inf, np.nan
     cases = {
         "z / thrust::complex<double>(1, 1 / 0.0)": (1 + 2j, complex(nan, nan)),
