@@ -266,12 +266,15 @@ def _arange(start, stop=None, step=1, dtype=None):
     if any(isinstance(value, complex) for value in (start, stop, step)):
         raise TypeError("arange is not for complex numbers")
     dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is None or dtype.kind not in "iu":
+        made = np.arange(start, stop, step, dtype)
+        if made.dtype.char not in "fd":
+            return made
+        first = 0 if stop is None else start
+        return _in_steps(first, 1 if step is None else step, made)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    if dtype is None or dtype.kind not in "iu":
-        made = np.arange(start, stop, step, dtype)
-        return _in_steps(start, step, made) if made.dtype.char in "fd" else made
     size = max(0, math.ceil((stop - start) / step))
     first, by = (dtype.type(value) for value in (start, step)) if size else (start, step)
     if first == start and by == step:
