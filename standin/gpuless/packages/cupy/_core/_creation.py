@@ -284,8 +284,8 @@ def _arange(start, stop=None, step=1, dtype=None):
 
 def _in_steps(start, step, made: np.ndarray) -> np.ndarray:
     """start + i * step, rounded once, as by a GPU's fused multiplication and addition."""
-    if start == 0:
-        return made.dtype.type(step) * np.arange(made.size).astype(made.dtype)
+    if start == 0 or made.dtype.char == "d" and start % 1 == step % 1 == 0:
+        return made  # nothing to round, or once
     wide = np.longdouble if made.dtype.char == "d" else np.float64
     start, step = (wide(made.dtype.type(value)) for value in (start, step))
     return (start + np.arange(made.size).astype(wide) * step).astype(made.dtype)

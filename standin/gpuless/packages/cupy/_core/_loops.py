@@ -25,8 +25,7 @@ def _rest(x, quotient, y):
     product = quotient * y
     (a, b), (c, d) = _halves(quotient), _halves(y)
     lost = ((a * c - product) + a * d + b * c) + b * d
-    whole = np.isfinite(lost)
-    rest = (x - product) - np.where(whole, lost, 0)
+    rest, whole = (x - product) - lost, np.isfinite(lost)
     if whole.all():
         return rest
     wide = np.longdouble  # at the end of the range, where the halves leave it
