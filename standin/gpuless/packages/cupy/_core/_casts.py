@@ -35,3 +35,11 @@ def cast(source: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if 8 in (source.dtype.itemsize, wide.itemsize):
         np.copyto(result, np.array(1 << 8 * wide.itemsize - 1, "u8").astype(wide), where=is_nan)
     return result
+
+
+def as_type(value, dtype: np.dtype) -> np.ndarray:
+    """``value`` as a kernel reads it into a variable of ``dtype``."""
+    source = np.asarray(value)
+    if source.dtype.kind == "c" and dtype.kind not in "bc":
+        source = source.real
+    return cast(source, dtype).astype(dtype, copy=False)

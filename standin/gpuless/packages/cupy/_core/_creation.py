@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core import _methods, _ndarray  # noqa: F401  (arrays need their methods here)
+from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, named
 from cupy._core._ndarray import ndarray
@@ -267,7 +267,11 @@ def _arange(start, stop=None, step=1, dtype=None):
         raise TypeError("arange is not for complex numbers")
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None or dtype.kind not in "iu":
-        return np.arange(start, stop, step, dtype)
+        made = np.arange(start, stop, step, dtype)
+        if made.dtype.char not in "fd":
+            return made
+        first = 0 if stop is None else start
+        return _in_steps(first, 1 if step is None else step, made)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
@@ -278,12 +282,23 @@ def _arange(start, stop=None, step=1, dtype=None):
     return (first + by * np.arange(size).astype(dtype)).astype(dtype)
 
 
+def _in_steps(start, step, made: np.ndarray) -> np.ndarray:
+    """start + i * step, rounded once, as by a GPU's fused multiplication and addition."""
+    if start == 0 or made.dtype.char == "d" and start % 1 == step % 1 == 0:
+        return made  # nothing to round, or once
+    wide = np.longdouble if made.dtype.char == "d" else np.float64
+    start, step = (wide(made.dtype.type(value)) for value in (start, step))
+    return (start + np.arange(made.size).astype(wide) * step).astype(made.dtype)
+
+
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Integers are the floors, made by a GPU's rule; of numbers the step is a number, too."""
     numbers = np.isscalar(start) and np.isscalar(stop)
     if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     made, step = np.linspace(start, stop, num, endpoint, True, None, axis)
+    if numbers and num > 1 and step != 0:
+        made[: num - endpoint] = _in_steps(start, step, made[: num - endpoint])
     if dtype is not None:
         dtype = np.dtype(dtype)
         made = _converted(np.floor(made) if dtype.kind in "iu" else made, dtype)
@@ -299,9 +314,17 @@ def _converted(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return cast(numbers, dtype).astype(dtype, copy=False)
 
 
+def _unravel_index(indices, dims, order="C"):
+    """Coordinates of the type of the indices."""
+    if not isinstance(indices, np.ndarray):
+        raise TypeError("the indices are no array on the device")
+    found = np.unravel_index(indices, dims, "C" if order is None else order.upper())
+    return tuple(np.asarray(one).astype(indices.dtype) for one in found)
+
+
 arange = created(named(_arange, "arange"))
-bartlett = created(np.bartlett)
-blackman = created(np.blackman)
+bartlett = created(_windows.bartlett)
+blackman = created(_windows.blackman)
 diag_indices = created(np.diag_indices)
 eye = created(np.eye)
 frombuffer = copied(np.frombuffer)
@@ -310,11 +333,11 @@ fromfunction = copied(np.fromfunction)
 fromiter = copied(np.fromiter)
 fromstring = copied(np.fromstring)
 genfromtxt = copied(np.genfromtxt)
-hamming = created(np.hamming)
-hanning = created(np.hanning)
+hamming = created(_windows.hamming)
+hanning = created(_windows.hanning)
 identity = created(np.identity)
 indices = created(np.indices)
-kaiser = created(np.kaiser)
+kaiser = created(_windows.kaiser)
 linspace = created(named(_linspace, "linspace"))
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"))
@@ -323,7 +346,7 @@ ravel_multi_index = created(np.ravel_multi_index)
 tri = created(np.tri)
 tril_indices = created(np.tril_indices)
 triu_indices = created(np.triu_indices)
-unravel_index = created(np.unravel_index)
+unravel_index = created(named(_unravel_index, "unravel_index"))
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):

@@ -6,8 +6,9 @@ import operator
 
 import numpy as np
 
+from cupy._core import _ufuncs
 from cupy._core._casts import cast
-from cupy._core._dispatch import SCALARS, check_device, extends, submit, unsupported
+from cupy._core._dispatch import SCALARS, check_device, extends, submit
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run
@@ -144,18 +145,21 @@ class Elements:
         submit(work)
 
     def _scatter(self, function: np.ufunc, index, value) -> None:
-        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
-        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
-            types += "e"  # no two threads meet under a mask, so no atomic function is needed
+        entries, advanced = resolve(index, self.shape, assigned=True)
+        if not advanced:
+            part = self[index]
+            getattr(_ufuncs, function.__name__)(part, value, part)
+            return
+        # Under one mask no two threads meet, so that no atomic function is needed.
+        kinds = [entry.dtype.kind for entry in entries if isinstance(entry, np.ndarray)]
+        atomic = kinds != ["b"]
+        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD") + ("" if atomic else "e")
         if self.dtype.char not in types:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
             )
-        _, advanced = resolve(index, self.shape, assigned=True)
         if isinstance(value, ndarray):
             value = value._array
-        elif isinstance(value, np.ndarray) and not advanced:
-            raise unsupported(value)
 
         numbers_first = {np.maximum: np.fmax, np.minimum: np.fmin}  # as atomicMax and atomicMin
         at = numbers_first.get(function, function).at
@@ -163,7 +167,7 @@ class Elements:
         def work() -> None:
             source = cast(np.asarray(value), self.dtype).astype(self.dtype)
             where = resolve(index, self.shape, assigned=True)[0]
-            if function in numbers_first and self.dtype.char == "d":
+            if atomic and function in numbers_first and self.dtype.char == "d":
                 # CuPy's atomicMax of doubles calls fmaxf: both numbers are rounded to float.
                 source = source.astype("f")
                 self._array[where] = self._array[where].astype("f")

@@ -10,10 +10,6 @@ import numpy as np
 
 from cupy._core._casts import cast
 
-# Where a product of two numbers of the type fits, so that x - q * y is rounded once, as by a GPU's
-# fused multiplication and addition.
-_WIDE = {"e": np.float64, "f": np.float64, "d": np.longdouble}
-
 
 def _quotient(x, y):
     """Of numbers with a fraction, the floor of the rounded quotient: 1 // 0.1 is 10."""
@@ -22,8 +18,25 @@ def _quotient(x, y):
 
 
 def _rest(x, quotient, y):
-    wide = _WIDE[x.dtype.char]
-    return np.subtract(x, np.multiply(quotient, y, dtype=wide), dtype=wide).astype(x.dtype)
+    """x - quotient * y, rounded once, as by a GPU's fused multiplication and addition."""
+    if x.dtype.char != "d":  # double precision has room for the product
+        product = np.multiply(quotient, y, dtype=np.float64)
+        return np.subtract(x, product, dtype=np.float64).astype(x.dtype)
+    product = quotient * y
+    (a, b), (c, d) = _halves(quotient), _halves(y)
+    lost = ((a * c - product) + a * d + b * c) + b * d
+    rest, whole = (x - product) - lost, np.isfinite(lost)
+    if whole.all():
+        return rest
+    wide = np.longdouble  # at the end of the range, where the halves leave it
+    return np.where(whole, rest, (x - quotient.astype(wide) * y).astype(x.dtype))
+
+
+def _halves(x):
+    """Two numbers of half of the digits, whose sum is ``x``."""
+    large = x * 134217729.0  # 2**27 + 1
+    high = large - (large - x)
+    return high, x - high
 
 
 def floor_divide(x, y):

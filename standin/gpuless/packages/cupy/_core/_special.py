@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
@@ -68,12 +69,29 @@ def scanned(function):
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
-        result = function(a, axis, *args, **kwargs)
+        result = cast_first(function)(a, axis, *args, **kwargs)
         if axis is None or result is kwargs.get("out") or not result.size:
             return result
         turned = np.moveaxis(np.ascontiguousarray(result), axis, -1)
         rows = turned.reshape(-1, turned.shape[-1])
         return np.moveaxis(rows.reshape(turned.shape), -1, axis)
+
+    return call
+
+
+def cast_first(function: Callable) -> Callable:
+    """``function``, a running sum or product, of numbers that have the result's type before they
+    are added: minus one is 0 among numbers without a sign."""
+
+    @functools.wraps(function)
+    def call(a, *args, **kwargs):
+        dtype, out = kwargs.get("dtype", args[1] if len(args) > 1 else None), kwargs.get("out")
+        dtype = out.dtype if dtype is None and out is not None else dtype
+        if dtype is not None and a.dtype.kind in "fc" and np.dtype(dtype).kind != "c":
+            if function.__name__.startswith("nan"):
+                a = np.where(np.isnan(a), function.__name__ == "nancumprod", a)
+            a = cast(a, np.dtype(dtype)).astype(dtype)
+        return function(a, *args, **kwargs)
 
     return call
 
@@ -115,6 +133,24 @@ def reduced(function: Callable, types: str = "all") -> Callable:
     return call
 
 
+def summed(function: Callable) -> Callable:
+    """A sum or product ``in_float``. Integers are made of each number, not of the sum, and ``out``
+    does not say in which type it is added."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, **kwargs):
+        kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
+        if a.dtype.kind == "c" and kind in "biu":
+            raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_{function.__name__}")
+        if kind in "iu" and a.dtype.kind == "f":
+            a = cast(a, np.dtype(dtype)).astype(dtype)
+        if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
+            dtype = a.dtype
+        return in_float(function)(a, axis, dtype, out, **kwargs)
+
+    return call
+
+
 def in_float(function: Callable) -> Callable:
     """A sum or product, which of half precision CuPy takes in single precision."""
 
@@ -145,7 +181,16 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return np.asarray(found, order="C")
 
 
-mean = reduced(np.mean, "means")
+def _mean(a, axis=None, dtype=None, out=None, **kwargs):
+    """Of integers, too, a sum of double ones."""
+    if dtype is None or np.dtype(dtype).kind not in "iu" or a.dtype.kind == "c":
+        return np.mean(a, axis, dtype, out, **kwargs)
+    made = np.asarray(np.mean(a, axis, float, None, **kwargs))
+    made = cast(made, np.dtype(dtype)).astype(dtype)
+    return made if out is None else np.copyto(out, made, "unsafe")
+
+
+mean = reduced(functools.wraps(np.mean)(_mean), "means")
 
 
 def sorts_instead(a, kth, axis: int, least: int) -> bool:
@@ -292,10 +337,40 @@ def in1d(ar1, ar2, assume_unique=False, invert=False):
 
 
 def around(a, decimals=0, out=None):
-    """Rounded in double precision, whatever the array's."""
+    """Rounded in double precision, whatever the array's; integers among themselves."""
+    a = np.asarray(a)
+    if a.dtype.kind in "iu" and -17 < decimals < 0:
+        made = _rounded(a, 10**-decimals).astype(a.dtype)
+        return made if out is None else np.copyto(out, made, "unsafe")
     wide = {"e": "d", "f": "d", "F": "D"}.get(np.asarray(a).dtype.char) if decimals else None
     made = np.around(a.astype(wide), decimals).astype(a.dtype) if wide else np.around(a, decimals)
     return made if out is None else np.copyto(out, made, "unsafe")
+
+
+def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
+    """``a`` to multiples of ``unit``, a power of ten: beyond the range it wraps around."""
+    dtype = np.dtype(f"{a.dtype.kind}8")
+    a, many = a.astype(dtype), np.asarray(unit * 10, dtype)
+    whole = a // many + ((a < 0) & (a % many != 0))
+    rest = (a - whole * many).astype(np.int32)
+    tens = np.rint(rest / np.float32(unit)).astype(np.int64).astype(dtype)
+    return (whole * 10 + tens) * np.asarray(unit, dtype)
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """A number is an array of no axes, of a type of its own."""
+    return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
+
+
+def broadcast_arrays(*args):
+    """Numbers stay what they are."""
+    made = iter(np.broadcast_arrays(*(arg for arg in args if isinstance(arg, np.ndarray))))
+    return tuple(next(made) if isinstance(arg, np.ndarray) else arg for arg in args)
+
+
+def ix_(*args):
+    """An axis without places has integers, whatever its type."""
+    return np.ix_(*(arg if np.size(arg) else np.asarray(arg, np.intp) for arg in args))
 
 
 def _fit(dtype: np.dtype, *numbers) -> None:
@@ -331,6 +406,8 @@ def clip(a, a_min, a_max, out=None):
 
     low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
     made = np.clip(a, low, high, out)
+    if a.dtype.kind == "f":  # one zero for another is no change
+        np.copyto(made, a, "unsafe", where=(a == 0) & (made == 0))
     if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):
         np.copyto(made, high, where=np.greater(low, high))  # also where a is no number
     return made

@@ -1,8 +1,15 @@
-"""Quantiles and histograms, where CuPy's rules are not NumPy's."""
+"""Quantiles, variances and histograms, where CuPy's rules are not NumPy's."""
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Callable
+
 import numpy as np
+
+from cupy._core._dispatch import named
+from cupy._core._special import mean
 
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 
@@ -73,6 +80,67 @@ def _between(rows, at, dtype: np.dtype):
     return np.where(above < 0.5, low + step * above, high - step * (1 - above)).astype(dtype)
 
 
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """Of fewer numbers than ``ddof`` no number. Where ``dtype`` is given, the mean has the type of
+    the array."""
+    axes = np.lib.array_utils.normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
+    rest = max(math.prod(a.shape[axis] for axis in axes) - ddof, 0)
+    if dtype is None and rest:
+        return np.var(a, axis, None, out, ddof, keepdims=keepdims)
+    wide = np.dtype("d" if dtype is None else dtype)
+    if dtype is None and a.dtype.kind in "fc":
+        wide = a.real.dtype
+    wide = wide if wide.char in "ef" else np.dtype("d")
+    middle = mean(a, axes, a.dtype if dtype is not None else None, keepdims=True)
+    plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
+    off = np.subtract(a, middle, dtype=np.int64 if plain else None)
+    square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off
+    made = np.sum(square, axes, "f" if wide.char == "e" else wide, keepdims=keepdims)
+    made = np.asarray(made * (made.dtype.type(1) / rest if rest else np.nan)).astype(wide)
+    return _given(made, out, made.shape)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    _has_a_root(dtype)
+    made = np.sqrt(var(a, axis, dtype, None, ddof, keepdims))
+    return _given(made, out)
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """Where ``ddof`` leaves nothing to divide by, a sum of squares divided by 0."""
+    if a.dtype.kind in "biu":
+        return var(a, axis, dtype, out, ddof, keepdims)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of nothing left
+        made = np.asarray(np.nanvar(a, axis, dtype, None, int(ddof), keepdims=keepdims))
+        if ddof > 0 and np.isnan(made).any():
+            size = np.square(np.abs(a - np.nanmean(a, axis, keepdims=True))).astype(made.dtype)
+            over = np.sum(
+                np.where(np.isnan(a), 0, size) / made.dtype.type(0), axis, keepdims=keepdims
+            )
+            made = np.where(np.isnan(made), over, made)
+    return _given(made, out, made.shape)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    _has_a_root(dtype)
+    made = np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims))
+    return _given(made, out)
+
+
+def _has_a_root(dtype) -> None:
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_sqrt")
+
+
+def _given(made, out, shape: tuple | None = None):
+    if out is not None:
+        if shape not in (None, out.shape):
+            raise ValueError("Out shape is mismatched")
+        np.copyto(out, made, "same_kind")
+    return made
+
+
 def histogram(x, bins=10, range=None, density=False, weights=None):
     """Sums of ``weights`` are integers, double precision, or complex numbers of it; a weight whose
     x is NaN is in the first bin."""
@@ -98,8 +166,27 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
 
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
-    return np.histogram2d(x, y, bins, range, density, weights)  # of another order
+    made, *edges = np.histogram2d(x, y, bins, range, density, weights)  # of another order
+    return _framed(made, density), *edges
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=False):
-    return np.histogramdd(sample, bins, range, density, weights)
+    made, edges = np.histogramdd(sample, bins, range, density, weights)
+    return _framed(made, density), edges
+
+
+def _framed(made, density):
+    return made if density else np.pad(made, 1)
+
+
+def inner(function: Callable) -> Callable:
+    """``function``, a histogram, of whose counts CuPy gives the inner part: beside them lie those
+    of what is outside the bins, so that they are not contiguous."""
+
+    def call(*args, **kwargs):
+        made, *edges = function(*args, **kwargs)
+        density = kwargs.get("density", args[at] if len(args) > at else None)
+        return made if density else made[(slice(1, -1),) * made.ndim], *edges
+
+    at = 5 if function.__name__ == "histogram2d" else 4
+    return named(call, function.__name__)

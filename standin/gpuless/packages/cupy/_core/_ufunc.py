@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import as_type
 from cupy._core._creation import array as as_array
 from cupy._core._dispatch import SCALARS, check_device, submit, unsupported
 from cupy._core._ndarray import allocate, ndarray
@@ -97,19 +98,18 @@ class ufunc:
                 )
         targets = tuple(o._array for o in outs)
         options = {} if dtype is None else {"signature": dtypes}
-        if dtype is not None or any(
-            o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)
-        ):
+        if any(o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)):
             options["casting"] = "unsafe"  # checked above
 
         def work() -> None:
-            made = None
+            made, operands = None, values
+            if dtype is not None:
+                operands = list(map(as_type, values, dtypes))
             if self._loop and dtypes[0].kind in self._loop_for:
-                operands = map(np.asarray, values, dtypes)
                 with np.errstate(all="ignore"):
-                    made = self._loop(*operands)
+                    made = self._loop(*map(np.asarray, operands, dtypes))
             if made is None:
-                self._function(*values, out=targets, where=where, **options)
+                self._function(*operands, out=targets, where=where, **options)
             for target, result in zip(targets, made or (), strict=False):
                 np.copyto(target, result, "unsafe", where=where)
 
@@ -138,13 +138,20 @@ class ufunc:
         if key not in self._resolved:
             if any(np.dtype(t).kind not in self._kinds for t in types):
                 raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
-            options = {}
-            if dtype is not None:
-                options["signature"] = (None,) * self.nin + (dtype,) * self.nout
-            self._resolved[key] = self._function.resolve_dtypes(
-                (*types, *(None,) * self.nout), casting="unsafe", **options
+            self._resolved[key] = (
+                self._function.resolve_dtypes((*types, *(None,) * self.nout), casting="unsafe")
+                if dtype is None
+                else self._first_of(dtype)
             )
         return self._resolved[key]
+
+    def _first_of(self, dtype: np.dtype) -> tuple:
+        """The types of the first loop whose results are of ``dtype``, whatever the operands'."""
+        for row in self.types:
+            needed, made = row.split("->")
+            if all(np.dtype(t) == dtype for t in made):
+                return tuple(map(np.dtype, needed + made))
+        raise TypeError(f"Wrong type ({dtype}) of arguments for {self.name}")
 
     def outer(self, A, B, **kwargs):
         """The function applied to all pairs: shape ``A.shape + B.shape``."""

@@ -29,7 +29,7 @@ cos = ufunc(np.cos)
 cosh = ufunc(np.cosh)
 deg2rad = ufunc(np.deg2rad)
 degrees = ufunc(np.degrees)
-divide = true_divide = ufunc(np.divide, loop=_loops.true_divide, loop_for="c")
+divide = true_divide = ufunc(np.divide, "true_divide", loop=_loops.true_divide, loop_for="c")
 divmod = ufunc(np.divmod, loop=_loops.divmod)
 equal = ufunc(np.equal)
 exp = ufunc(np.exp)
@@ -92,3 +92,6 @@ subtract = ufunc(np.subtract)
 tan = ufunc(np.tan)
 tanh = ufunc(np.tanh)
 trunc = ufunc(np.trunc)
+
+for _function in (isfinite, isinf, isnan):  # of integers, too, as of floats
+    _function.types = [row for row in _function.types if row[0] in "efdFD"]

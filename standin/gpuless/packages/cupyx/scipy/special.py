@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as _np
+from cupy._core._routines import broadcast_arrays as _broadcast
 from cupy._core._routines import round, sinc  # noqa: F401  (its own, not SciPy's, in CuPy too)
+from cupy._core._routines import where as _where
 from cupy._core._ufunc import ufunc as _ufunc
 from scipy import special as _library
 
@@ -25,22 +27,79 @@ _ROWS = {
 _TYPES = {name: rows.split() for rows, names in _ROWS.items() for name in names.split()}
 
 
+_IN_SINGLE = ("erf", "erfc", "erfcx")  # of half precision
+
+
+def _bounded(function):
+    """Of an infinity 0, as CUDA's, where SciPy's gives no number."""
+    return lambda x: _np.where(_np.isposinf(x), x.dtype.type(0), function(x))
+
+
+def _growing(function):
+    """Of an infinity an infinity."""
+    return lambda x: _np.where(_np.isinf(x), function(_np.sign(x)) * _np.abs(x), function(x))
+
+
+def _scaled(function, sign: int):
+    """The product that overflows: far out it is 0 times an infinity."""
+
+    def call(x):
+        parts = _np.exp(sign * (x if sign > 0 else _np.abs(x))), function(x)
+        if x.dtype.char == "f":  # CuPy's kernels know no numbers nearer to zero
+            parts = [_np.where(_np.abs(v) < _np.finfo("f").tiny, 0, v) for v in parts]
+        return (parts[0] * parts[1]).astype(x.dtype)
+
+    return call
+
+
+def _of_degrees(function):
+    return lambda x: function((_np.pi / 180 * x.astype(float)).astype(x.dtype))
+
+
+def _exprel(x):
+    return _np.where(_np.abs(x) >= 1e-16, _np.expm1(x) / x, 1).astype(x.dtype)
+
+
+_I0, _I1 = _growing(_library.i0), _growing(_library.i1)
+# What CuPy's sources compute in another way than SciPy's.
+_OWN = {
+    "cosdg": _of_degrees(_np.cos),
+    "erfcinv": lambda x: _library.erfcinv(x) + 0,  # of 1 no negative zero
+    "expi": lambda x: _np.where(_np.isposinf(x), x.dtype.type(_np.nan), _library.expi(x)),
+    "exprel": _exprel,
+    "gammasgn": lambda x: _np.where(_np.isneginf(x), x.dtype.type(1), _library.gammasgn(x)),
+    "i0": _I0,
+    "i0e": _scaled(_I0, -1),
+    "i1": _I1,
+    "i1e": _scaled(_I1, -1),
+    "k0e": _scaled(_library.k0, 1),
+    "k1e": _scaled(_library.k1, 1),
+    "sindg": _of_degrees(_np.sin),
+    "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
+    **{name: _bounded(getattr(_library, name)) for name in ("y0", "y1")},
+}
+
+
 class _Special(_ufunc):
     """A function of SciPy's, with CuPy's types."""
 
     def __init__(self, function: _np.ufunc, name: str):
-        rows = _TYPES.get(name)
-        super().__init__(function, name, self._wide if rows else None)
-        if rows:
-            self.types = rows
+        self._rows, self._own = _TYPES.get(name), _OWN.get(name, function)
+        own = self._rows or name in _OWN
+        super().__init__(function, name, self._wide if own else None)
+        self._others = _np.dtype("f" if name in _IN_SINGLE else "d")
+        if self._rows:
+            self.types = self._rows
 
     def _wide(self, *operands):
         """Numbers of a type that is none of the results' are double ones."""
-        made = self._function(*(v if v.dtype.char in "fdFD" else v.astype(float) for v in operands))
+        made = self._own(
+            *(v if v.dtype.char in "fdFD" else v.astype(self._others) for v in operands)
+        )
         return made if self.nout > 1 else (made,)
 
     def _resolve(self, types: tuple, dtype: _np.dtype | None) -> tuple:
-        if not self._loop:
+        if not self._rows:
             return super()._resolve(types, dtype)
         if all(isinstance(t, type) for t in types):
             types = tuple(_np.asarray(t(0)).dtype for t in types)
@@ -67,6 +126,13 @@ for _name, _face in _serve(_library, arrays=False).items():
     globals().setdefault(_name, _face)
 
 psi = digamma  # noqa: F821
+
+
+def polygamma(n, x):
+    """The ``n``-th derivative of the digamma function, in double precision."""
+    n, x = _broadcast(n, x)
+    found = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1.0, x)  # noqa: F821
+    return _where(n == 0, digamma(x), found)  # noqa: F821
 
 
 def __getattr__(name: str):
