@@ -165,6 +165,11 @@ UNABLE = {  # what SciPy does and CuPy does not
     "stacks": (cp.linalg.LinAlgError, lambda: FACES.linalg.expm(cp.zeros((2, 3, 3)))),
     "rows": (ValueError, lambda: FACES.linalg.companion(cp.ones((2, 3)))),
     "integers": (NotImplementedError, lambda: FACES.linalg.lu_factor(SMALL)),
+    "one row": (cp.linalg.LinAlgError, lambda: FACES.linalg.lu_factor(ARRAY[0])),
+    "trans": (TypeError, lambda: FACES.linalg.solve_triangular(cp.eye(3), cp.ones(3), "x")),
+    "complex bands": (TypeError, lambda: FACES.linalg.bandwidth(cp.eye(3) * 1j)),
+    "packed lengths": (TypeError, lambda: FACES.fftpack.fftn(ARRAY, 4)),
+    "no length": (ValueError, lambda: FACES.fft.irfft(ARRAY, 0)),
 }
 
 
