@@ -497,6 +497,19 @@ def blas(a, b, *args, **kwargs) -> str | None:
     return None if a.size == b.size == a.shape[-1] else "cuBLAS"
 
 
+def matmul(a, b, out=None, *, dtype=None, **kwargs):
+    """The product in the operands' own type, of which ``dtype`` is made afterwards."""
+    if dtype is None:
+        return np.matmul(a, b, out=out, **kwargs)
+    if not np.can_cast(np.result_type(a, b), dtype, kwargs.get("casting", "same_kind")):
+        return np.matmul(a, b, dtype=dtype, **kwargs)  # which raises
+    made = np.matmul(a, b, **kwargs).astype(dtype)
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
 def tensordot_blas(a, b, axes=2) -> str | None:
     summed = axes if isinstance(axes, int) else np.size(axes[0])
     return None if summed == a.ndim == b.ndim else blas(a, b)
