@@ -503,3 +503,12 @@ def test_least_squares_in_the_matrix_own_type():
     assert not cp.linalg.lstsq(cp.ones((3, 2)), b)[1].size, "of too small a rank"
     with pytest.raises(ValueError, match="zero-size"):
         cp.linalg.matrix_rank(cp.zeros((0, 0)))
+
+
+def test_axes_in_a_list_and_rows_to_fill_with():
+    x = cp.arange(24.0).reshape(2, 3, 4)
+    for name in ("sum", "prod", "max", "min"):
+        function = getattr(cp, name)
+        cp.testing.assert_array_equal(function(x, axis=[0, 2]), function(x, axis=(0, 2)))
+    assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
+    assert cp.full_like(x[0, 0], cp.array([2.5]), dtype=int).tolist() == [2] * 4

@@ -100,6 +100,8 @@ def reduced(function: Callable, types: str = "all") -> Callable:
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
+        if type(axis) is list:
+            axis = tuple(axis)
         result = function(a, axis, *args, **kwargs)
         if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
             return np.ascontiguousarray(result)
