@@ -300,7 +300,8 @@ def _operator(name: str):
         if found is NotImplemented:
             return found
         of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
-        if "truediv" in name or ("mul" in name and not (of_matrices and self.format == "csc")):
+        divided = "truediv" in name and np.ndim(other) == 0  # by an array CuPy keeps coordinates
+        if divided or ("mul" in name and not (of_matrices and self.format == "csc")):
             found = _by_rows(found)
         if of_matrices and not name.startswith("__r"):
             found = _by_columns(found)
