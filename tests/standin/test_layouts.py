@@ -1,6 +1,8 @@
 """How new arrays lie in memory, which a kernel sees: as CuPy 14.2's own functions leave them."""
 
 import cupy as cp
+import cupyx.scipy.fft
+import cupyx.scipy.fftpack
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="the stand-in's own array
 ARRAY = np.arange(60, dtype="f8").reshape(3, 4, 5)
 C, F = cp.asarray(ARRAY[0]), cp.asfortranarray(cp.asarray(ARRAY[0]))
 PICK, MASK = cp.array([3, 0]), cp.array([True, False, True, True, False])
+TALL = cp.asarray(np.cos(ARRAY[0, :, :3] ** 2))  # of four rows
 SQUARE = cp.asfortranarray(cp.eye(4) + cp.asarray(ARRAY[0, :, :4]))
 
 IN_C = {
@@ -158,10 +161,10 @@ LINALG = {
     "solve": (lambda a: cp.linalg.solve(a, a), True, True),
     "eigh": (lambda a: cp.linalg.eigh(a)[1], True, True),
     "q": (lambda a: cp.linalg.qr(a)[0], True, True),
-    "r": (lambda a: cp.linalg.qr(a)[1], False, False),
+    "r": (lambda a: cp.linalg.qr(a)[1], True, True),
     "u": (lambda a: cp.linalg.svd(a)[0], False, False),
-    "wide u": (lambda a: cp.linalg.svd(a[:3])[0], True, True),
-    "wide v": (lambda a: cp.linalg.svd(a[:3])[2], True, True),
+    "wide v": (lambda a: cp.linalg.svd(a[:3])[2], False, False),
+    "tall u": (lambda a: cp.linalg.svd(a[:, :3])[0], True, True),
     "cholesky": (lambda a: cp.linalg.cholesky(a @ a.T), False, False),
 }
 
@@ -171,6 +174,38 @@ def test_matrices_of_cusolver(name):
     function, of_f, of_c = LINALG[name]
     assert function(SQUARE).flags.f_contiguous is of_f
     assert function(cp.ascontiguousarray(SQUARE)).flags.f_contiguous is of_c
+
+
+@pytest.mark.parametrize(
+    ("made", "strides"),
+    [
+        (lambda: cp.linalg.qr(TALL)[1], (8, 32)),
+        (lambda: cp.linalg.qr(TALL, "r"), (8, 32)),
+        (lambda: cp.linalg.qr(TALL, "raw")[0], (32, 8)),
+        (lambda: cp.linalg.qr(TALL.T)[1], (8, 24)),
+        (lambda: cp.linalg.qr(cp.stack([TALL.T] * 2))[0], (96, 8, 24)),
+        (lambda: cp.linalg.svd(TALL)[2], (8, 32)),
+        (lambda: cp.linalg.svd(TALL, full_matrices=False)[2], (8, 24)),
+        (lambda: cp.linalg.svd(TALL.T)[0], (32, 8)),
+        (lambda: cp.linalg.svd(TALL.T, full_matrices=False)[0], (24, 8)),
+        (lambda: cp.linalg.svd(cp.stack([TALL.T] * 2), full_matrices=False)[2], (128, 32, 8)),
+        (lambda: cp.linalg.eigh(cp.stack([SQUARE] * 2))[1], (128, 8, 32)),
+        (lambda: cp.fft.rfft2(cp.ones((2, 3, 4)), axes=(1, 0)), (192, 16, 48)),
+        (lambda: cupyx.scipy.fft.fft(TALL.T, axis=0), (16, 48)),
+        (lambda: cupyx.scipy.fft.rfft2(cp.asarray(TALL, order="F")), (16, 64)),
+        (lambda: cupyx.scipy.fftpack.fft(TALL.T, axis=0), (16, 48)),
+    ],
+)
+def test_strides_of_matrices_and_transforms(made, strides):
+    assert made().strides == strides
+
+
+def test_parts_of_a_decomposition_have_their_values():
+    for matrix in (TALL, TALL.T, cp.stack([TALL, 2 * TALL]), cp.stack([TALL.T, TALL.T + 1])):
+        q, r = cp.linalg.qr(matrix)
+        np.testing.assert_allclose((q @ r).get(), matrix.get(), atol=1e-12)
+        u, s, v = cp.linalg.svd(matrix, full_matrices=False)
+        np.testing.assert_allclose(((u * s[..., None, :]) @ v).get(), matrix.get(), atol=1e-12)
 
 
 def test_a_complex_number_into_real_ones_is_refused():

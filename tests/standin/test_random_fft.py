@@ -148,6 +148,16 @@ REFUSED = {
     "a row to choose from": (ValueError, lambda rng: cp.random.choice(cp.ones((3, 2)), 2)),
     "no list to permute": (TypeError, lambda rng: cp.random.permutation([1, 2])),
     "a seed is whole": (TypeError, lambda rng: cp.random.seed(1.5)),
+    "normal numbers have no list": (TypeError, lambda rng: cp.random.normal([0, 1], 1)),
+    "nor an array of the host": (TypeError, lambda rng: cp.random.lognormal(0, np.ones(2))),
+    "no half of a whole number": (TypeError, lambda rng: cp.random.poisson(2, dtype="e")),
+    "nor a whole part": (TypeError, lambda rng: cp.random.dirichlet([1, 2], dtype="l")),
+    "logistic is no integer": (TypeError, lambda rng: cp.random.logistic(0, 1, dtype="l")),
+    "a series has a chance": (ValueError, lambda rng: cp.random.logseries(0)),
+    "one sample at least": (ValueError, lambda rng: cp.random.hypergeometric(1, 1, 0)),
+    "all outcomes": (ValueError, lambda rng: cp.random.multinomial(5, [0.9, 0.9])),
+    "none of fewer than none": (ValueError, lambda rng: cp.random.permutation(-1)),
+    "nor a choice": (ValueError, lambda rng: cp.random.choice(-1, 0)),
     "a seed is positive": (ValueError, lambda rng: cp.random.seed(-1)),
 }
 
@@ -179,6 +189,21 @@ def test_transforms_agree_with_numpy(name, dtype, rows, columns, norm):
         expected.dtype.itemsize if dtype not in "fF" else {"c": 8, "f": 4}[expected.dtype.kind]
     )
     np.testing.assert_allclose(ours.get(), expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("error")
+def test_transforms_of_half_precision_and_of_some_axes():
+    half = cp.asarray(np.cos(np.arange(12.0)).reshape(3, 4), "e")
+    single = half.astype("f")
+    for name in ("fft", "rfft2", "ihfft", "irfftn"):
+        transform = getattr(cp.fft, name)
+        cp.testing.assert_array_equal(transform(half), transform(single))
+    assert cp.fft.irfft(half).dtype == np.float16 and cp.fft.irfft2(half).dtype == np.float32
+    assert cp.fft.fftn(single, (2,)).shape == (3, 2)
+    with pytest.warns(np.exceptions.ComplexWarning):
+        cp.testing.assert_array_equal(cp.fft.rfft(single + 2j), cp.fft.rfft(single))
+    with pytest.raises(NotImplementedError, match="along one axis twice"):
+        cp.fft.rfft2(single, axes=(0, 0))
 
 
 def test_plan_cache(capsys):

@@ -165,6 +165,40 @@ UNABLE = {  # what SciPy does and CuPy does not
     "stacks": (cp.linalg.LinAlgError, lambda: FACES.linalg.expm(cp.zeros((2, 3, 3)))),
     "rows": (ValueError, lambda: FACES.linalg.companion(cp.ones((2, 3)))),
     "integers": (NotImplementedError, lambda: FACES.linalg.lu_factor(SMALL)),
+    "only a structure": (
+        ValueError,
+        lambda: FACES.ndimage.grey_opening(ARRAY, structure=cp.ones((3, 3))),
+    ),
+    "counts of int8": (
+        NotImplementedError,
+        lambda: FACES.ndimage.histogram(SMALL.astype("b"), -5, 5, 4),
+    ),
+    "a zoomed grid": (
+        NotImplementedError,
+        lambda: FACES.ndimage.zoom(ARRAY + 1j, 2, mode="grid-constant", grid_mode=True),
+    ),
+    "sums in integers": (
+        NotImplementedError,
+        lambda: FACES.signal.convolve2d(ARRAY.astype("f"), cp.ones((3, 3), int)),
+    ),
+    "medians of a row": (ValueError, lambda: FACES.signal.medfilt2d(ARRAY[0], 3)),
+    "gains": (TypeError, lambda: FACES.signal.firwin2(9, [0, 0.5, 1], [1, 1, 0])),
+    "complex maxima": (NotImplementedError, lambda: FACES.signal.argrelmax(ARRAY[0] * 1j)),
+    "a power": (
+        TypeError,
+        lambda: FACES.spatial.distance.minkowski(ARRAY[0], ARRAY[1]),
+    ),
+    "an order": (TypeError, lambda: FACES.special.polygamma(2, ARRAY)),
+    "both of zeta": (TypeError, lambda: FACES.special.zeta(ARRAY)),
+    "complex zeta": (TypeError, lambda: FACES.special.zeta(ARRAY * 1j, 2)),
+    "sums of lists": (TypeError, lambda: FACES.special.logsumexp([1.0, 2.0])),
+    "entropy of a number": (TypeError, lambda: FACES.stats.entropy(ARRAY[0], 0.2)),
+    "a row of a number": (TypeError, lambda: FACES.linalg.toeplitz(ARRAY[0], 3)),
+    "one row": (cp.linalg.LinAlgError, lambda: FACES.linalg.lu_factor(ARRAY[0])),
+    "trans": (TypeError, lambda: FACES.linalg.solve_triangular(cp.eye(3), cp.ones(3), "x")),
+    "complex bands": (TypeError, lambda: FACES.linalg.bandwidth(cp.eye(3) * 1j)),
+    "packed lengths": (TypeError, lambda: FACES.fftpack.fftn(ARRAY, 4)),
+    "no length": (ValueError, lambda: FACES.fft.irfft(ARRAY, 0)),
 }
 
 
@@ -266,3 +300,29 @@ def test_pinned_arrays_like_others():
     assert cupyx.empty_like_pinned(x, np.float32, shape=(2,)).nbytes == 8
     with pytest.raises(TypeError, match="subok"):
         cupyx.empty_like_pinned(x, subok=True)
+
+
+def test_images_and_signals_as_cupys():
+    """Where CuPy's own method is another than SciPy's."""
+    image = cp.asarray(STACK[0, :4, :5] + 1)
+    turned = FACES.ndimage.rotate(image, 90, order=1)
+    assert turned.shape == (5, 4) and turned[:, 0].tolist() == [0, 0, 0, 0, float(image[0, 0])]
+    np.testing.assert_allclose(turned[:, 1:].get(), np.rot90(image.get())[:, 1:])
+    wanted = ndimage.rotate(STACK, 33, (2, 0), reshape=False, order=1)
+    mine = FACES.ndimage.rotate(cp.asarray(STACK), 33, (2, 0), reshape=False, order=1)
+    np.testing.assert_allclose(mine.get(), wanted, atol=1e-12)
+    with pytest.warns(np.exceptions.ComplexWarning):
+        assert FACES.ndimage.spline_filter1d(image + 1j).dtype == np.float64
+    places = FACES.ndimage.distance_transform_edt(image > 1.5, return_indices=True)[1]
+    assert places.dtype == np.int16
+    labels = cp.asarray(np.arange(20).reshape(4, 5) % 3)
+    rows = FACES.ndimage.center_of_mass(image, labels, cp.array([1, 2]))
+    assert [row.shape for row in rows] == [(2,), (2,)]
+    analytic = FACES.signal.hilbert2(image, 4)
+    weights = np.outer([1, 2, 1, 0], [1, 2, 1, 0])
+    wanted = np.fft.ifft2(np.fft.fft2(image.get(), (4, 4)) * weights)
+    np.testing.assert_allclose(analytic.get(), wanted, atol=1e-12)
+    assert FACES.signal.resample_poly(image[0].astype("f"), 3, 2).dtype == np.float64
+    assert FACES.signal.fftconvolve(cp.zeros(0, "f"), image[0]).dtype == np.float32
+    assert FACES.fft.next_fast_len(11) == 12 and FACES.fft.next_fast_len(7, True) == 7
+    assert isinstance(cp.polyfit(image[0], image[1], 1, full=True)[-1], np.float64)

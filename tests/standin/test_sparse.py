@@ -165,3 +165,31 @@ def test_no_matrix_becomes_one_of_another_type_unasked():
     ):
         with pytest.raises(ValueError, match="Only bool"):
             ask()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_kernels_of_cupys_give_rows(form):
+    a = getattr(sparse, f"{form}_matrix")(cp.asarray(DENSE))
+    for made in (a < -0.5, a >= 0.5, a > a * 2, a.minimum(1), a / 2, a.multiply(2)):
+        assert made.format == "csr"
+    assert (a * 2).format == (1.5 * a).format == ("csc" if form == "csc" else "csr")
+    dense, wide = cp.ones(DENSE.shape), cp.ones((3, 7))
+    assert all(one.flags.c_contiguous for one in (a + dense, dense + a, a < dense, wide @ a))
+    assert a.dot(cp.ones((5, 2))).flags.f_contiguous and isinstance(a.count_nonzero(), int)
+    assert sparse.hstack([a, a]).format == ("csc" if form == "csc" else "coo")
+
+
+def test_what_cupy_refuses_of_a_matrix():
+    a = sparse.csr_matrix(cp.asarray(DENSE))
+    truth = sparse.csr_matrix(cp.asarray(DENSE > 0))
+    np.testing.assert_array_equal((truth >= 2).toarray().get(), DENSE > 0)  # 2 becomes True
+    for error, call in (
+        (ValueError, lambda: sparse.dia_matrix(a)),
+        (ValueError, lambda: sparse.csr_matrix(cp.ones((3, 4)), (3, 3))),
+        (NotImplementedError, lambda: a == None),  # noqa: E711
+        (NotImplementedError, lambda: a != "a"),
+        (NotImplementedError, lambda: (a * 1j).min(axis=0)),
+        (NotImplementedError, lambda: truth.argmax(1)),
+    ):
+        with pytest.raises(error):
+            call()

@@ -133,6 +133,8 @@ def test_least_squares():
         linalg.lsqr(cp.asarray(tall), cp.asarray(b))
     with pytest.raises(ValueError, match="1-d array"):
         linalg.lsqr(cp.asarray(A), cp.asarray(B[:-1]))
+    with pytest.raises(TypeError, match="whose bytes"):
+        linalg.lsqr(cp.asarray(A), cp.asarray(B, "f"))
 
 
 @pytest.mark.parametrize("dtype", "fdFD")

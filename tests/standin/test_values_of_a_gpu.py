@@ -476,3 +476,39 @@ def test_sums_of_half_precision():
     assert cp.sum(x, axis=0, dtype="e", out=out) is out and out.tolist() == [4096, 4096]
     assert float(cp.trace(cp.eye(4096, dtype="e"))) == 4096
     assert cp.prod(cp.array([[300], [300], [1e-4]], "e"), axis=0).tolist() == [9]
+
+
+def test_products_in_the_operands_own_type():
+    a, b = cp.full((1, 2), 100, "b"), cp.full((2, 1), 1, "b")
+    made = cp.matmul(a, b, dtype="d")
+    assert made.dtype == np.float64 and made.tolist() == [[-56]]  # it wraps around first
+    out = cp.zeros((1, 1))
+    assert cp.matmul(a, b, out, dtype="d") is out and out.tolist() == [[-56]]
+    with pytest.raises(TypeError):
+        cp.matmul(a + 0.5, b, dtype="i")
+    x = cp.array([[0.0, 2]])
+    made = cp.einsum("ij,jk->ijk", x, cp.array([[-1.0], [1]]))
+    assert made.tolist() == [[[0], [2]]] and bool(cp.signbit(made[0, 0, 0]))
+    assert bool(cp.signbit(cp.einsum("i,i->i", cp.zeros(1), cp.full(1, -1.0))[0]))
+    assert cp.einsum("ij,jk->ikj", x, x.T, dtype="f").dtype == np.float32
+
+
+def test_least_squares_in_the_matrix_own_type():
+    a, b = cp.array([[1, 2], [3, 4], [5, 7]], "f"), cp.array([1.0, 2, 4])
+    x, residuals, rank, values = cp.linalg.lstsq(a, b)
+    wanted = np.linalg.lstsq(a.get(), b.get(), None)
+    assert (values.dtype, x.dtype, int(rank)) == (np.float32, np.float64, 2)
+    for mine, theirs in zip((x, residuals, values), (*wanted[:2], wanted[3]), strict=True):
+        np.testing.assert_allclose(mine.get(), theirs, rtol=1e-4)
+    assert not cp.linalg.lstsq(cp.ones((3, 2)), b)[1].size, "of too small a rank"
+    with pytest.raises(ValueError, match="zero-size"):
+        cp.linalg.matrix_rank(cp.zeros((0, 0)))
+
+
+def test_axes_in_a_list_and_rows_to_fill_with():
+    x = cp.arange(24.0).reshape(2, 3, 4)
+    for name in ("sum", "prod", "max", "min"):
+        function = getattr(cp, name)
+        cp.testing.assert_array_equal(function(x, axis=[0, 2]), function(x, axis=(0, 2)))
+    assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
+    assert cp.full_like(x[0, 0], cp.array([2.5]), dtype=int).tolist() == [2] * 4

@@ -27,9 +27,9 @@ class _Errors(threading.local):
 errors = _Errors()
 
 
-def _solver(function: Callable, square: bool = True, arrays: int = 1) -> Callable:
+def _solver(function: Callable, square: bool = True, arrays: int = 1, order: str = "K") -> Callable:
     """A routine of cuSOLVER's on ``arrays`` device arrays; the first has (stacks of) matrices."""
-    routine = row(function, library=_library)
+    routine = row(function, library=_library, order=order)
 
     def call(*args, **kwargs):
         for value in args[:arrays]:
@@ -73,27 +73,53 @@ def _or_nan(function: Callable) -> Callable:
 
 
 def _turned(function: Callable, which: Callable = lambda a: True) -> Callable:
-    """``function``, whose matrices are in Fortran's order where cuSOLVER's routine leaves them so:
-    those of a single matrix for which ``which`` is true."""
+    """``function``, whose matrix is in Fortran's order where cuSOLVER's routine leaves it so: that
+    of a single matrix for which ``which`` is true."""
 
     @functools.wraps(function)
     def compute(a, *args, **kwargs):
         found = function(a, *args, **kwargs)
-        if a.ndim != 2 or not which(a):
-            return found
-        if isinstance(found, tuple):
-            made = map(np.asfortranarray, found)
-            return type(found)(*made) if hasattr(found, "_fields") else tuple(made)
-        return np.asfortranarray(found)
+        return np.asfortranarray(found) if a.ndim == 2 and which(a) else found
 
     return compute
 
 
+def _in_room(found, rows: int, columns: int):
+    """``found`` as it lies in the corner of such a matrix that is stored by columns."""
+    room = np.empty((*found.shape[:-2], columns, rows), found.dtype).swapaxes(-1, -2)
+    part = room[..., : found.shape[-2], : found.shape[-1]]
+    part[...] = found
+    return part
+
+
 def _qr(a, mode="reduced"):
     found = np.linalg.qr(a, mode)
-    if a.ndim == 2 and mode in ("reduced", "complete"):
-        found = type(found)(np.asfortranarray(found[0]), found[1])
-    return found
+    if not a.size:
+        return found
+    rows, columns = a.shape[-2:]
+    if mode == "r":
+        return _in_room(found, rows, columns)
+    q, r = found
+    if mode == "raw":
+        return np.ascontiguousarray(q), r
+    return _in_room(q, rows, max(columns, q.shape[-1])), _in_room(r, rows, columns)
+
+
+def _svd(a, full_matrices=True, compute_uv=True):
+    found = np.linalg.svd(a, full_matrices, compute_uv)
+    if not compute_uv or not a.size:
+        return found
+    u, s, v = found
+    rows, columns = a.shape[-2:]
+    if a.ndim == 2 and rows > columns:
+        return np.asfortranarray(u), s, _in_room(v, rows if full_matrices else columns, columns)
+    if a.ndim == 2 and full_matrices:
+        u = _in_room(u.T, columns, rows).T
+    elif a.ndim > 2 and max(rows, columns) <= 32:
+        u = _in_room(u, rows, rows)
+        if v.dtype.kind != "c":  # else it is conjugated, and so new
+            v = _in_room(v.swapaxes(-1, -2), columns, columns).swapaxes(-1, -2)
+    return u, s, v
 
 
 def _solve(a, b):
@@ -107,9 +133,24 @@ def _solve(a, b):
 
 
 def _lstsq(a, b, rcond=None):
+    if a.ndim != 2 or b.ndim > 2:
+        raise LinAlgError("a matrix, and one right side or a matrix of them")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError("Incompatible dimensions")
-    x, residuals, rank, values = np.linalg.lstsq(a, b, rcond)
+    u, values, v = np.linalg.svd(a, full_matrices=False)  # in the type of ``a``, whatever b's is
+    eps = np.finfo(values.dtype).eps
+    if rcond is None:
+        rcond = eps * max(a.shape)
+    elif rcond <= 0 or rcond >= 1:
+        rcond = eps
+    small = values <= rcond * values.max(initial=0)
+    inverse = np.where(small, 0, 1 / values)
+    rank = values.size - np.count_nonzero(small)
+    x = v.conj().T @ ((b.T @ u.conj()) * inverse).T
+    if a.shape[0] <= a.shape[1] or rank != a.shape[1]:
+        residuals = np.empty(0, values.dtype)
+    else:
+        residuals = np.atleast_1d((np.abs(b - a @ x) ** 2).sum(axis=0))
     return x, residuals, np.int32(rank), values
 
 
@@ -120,6 +161,12 @@ def _eig(a):
         return values, vectors
     dtype = np.result_type(values, np.complex64)
     return values.astype(dtype), vectors.astype(dtype)
+
+
+@functools.wraps(np.linalg.eigh)
+def _eigh(a, UPLO="L"):
+    values, vectors = np.linalg.eigh(a, UPLO)
+    return values, _in_room(vectors, *vectors.shape[-2:])
 
 
 def _eigvals(a):
@@ -137,7 +184,7 @@ def _half_too(function: Callable) -> Callable:
             return function(a, UPLO)
         found = function(a.astype(np.float32), UPLO)
         if isinstance(found, tuple):
-            return type(found)(*(part.astype(np.float16) for part in found))
+            return tuple(part.astype(np.float16) for part in found)
         return found.astype(np.float16)
 
     return named(compute, function.__name__)
@@ -151,6 +198,8 @@ def _inverse_of_tensor(a, ind=2):
 
 
 def _rank(M, tol=None):
+    if M.ndim > 1 and not M.size:
+        raise ValueError("zero-size array to reduction operation max which has no identity")
     return np.asarray(np.linalg.matrix_rank(M, tol))
 
 
@@ -167,7 +216,7 @@ cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
 det = _solver(np.linalg.det)
 eig = named(_solver(_eig), "eig")
-eigh = _solver(_turned(_half_too(np.linalg.eigh)))
+eigh = _solver(_half_too(_eigh), order="G")
 eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
@@ -176,10 +225,10 @@ matrix_power = row(np.linalg.matrix_power, library=_powers)
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
 norm = row(np.linalg.norm, library=_norms, order="C")
 pinv = _solver(np.linalg.pinv, square=False)
-qr = named(_solver(_qr, square=False), "qr")
+qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet)
 solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2), "solve")
-svd = _solver(_turned(np.linalg.svd, lambda a: a.shape[0] < a.shape[1]), square=False)
+svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
 

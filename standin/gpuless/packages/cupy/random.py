@@ -57,15 +57,49 @@ def _real(dtype) -> np.dtype:
     return dtype
 
 
+def _whole(dtype) -> np.dtype:
+    dtype = check_dtype(dtype)
+    if dtype.char == "e":
+        raise TypeError("CuPy's kernels of whole numbers do not compile for float16")
+    return dtype
+
+
+def _part(dtype) -> np.dtype:
+    dtype = check_dtype(dtype)
+    if dtype.kind != "f":
+        raise TypeError(f"Cannot cast output operand from dtype('float64') to {dtype!r}")
+    return dtype
+
+
+def _numbers(given: dict) -> None:
+    for value in given.values():
+        if isinstance(value, (list, np.ndarray)) and np.ndim(value):
+            raise TypeError(f"a number or an array of the device, not {type(value)}")
+
+
+def _likely(given: dict) -> None:
+    if np.any(np.asarray(_plain(given["p"])) <= 0):
+        raise ValueError("p <= 0.0")
+
+
+def _sampled(given: dict) -> None:
+    if isinstance(given["nsample"], (int, float)) and given["nsample"] < 1:
+        raise ValueError("nsample < 1")
+
+
 def _distribution(
-    name: str, *required: str, dtype=float, check=check_dtype, **optional
+    name: str, *required: str, dtype=float, check=check_dtype, valid=None, **optional
 ) -> Callable:
-    """A method of CuPy's parameters, followed by ``size`` and ``dtype``, which ``check`` takes."""
+    """A method of CuPy's parameters, followed by ``size`` and ``dtype``, which ``check`` takes;
+    ``valid`` raises for parameters that NumPy takes and CuPy does not."""
     bind = _binding(name, required, {**optional, "size": None, "dtype": dtype})
+    check = _whole if dtype is int else check
 
     def method(*args, **kwargs):
         given = bind(args, kwargs)
         self, dtype = given.pop("self"), check(given.pop("dtype"))
+        if valid is not None:
+            valid({key: value for key, value in given.items() if key != "size"})
         return self._draw(name, (), given, dtype)
 
     return named(method, name)
@@ -272,6 +306,8 @@ class RandomState(_Source):
             raise NotImplementedError
         if not isinstance(a, int) and (a is None or np.ndim(_plain(a)) != 1):
             raise ValueError("a must be 1-dimensional or an integer")
+        if isinstance(a, int) and a < 0:
+            raise ValueError("a must be greater than or equal to 0")
         if size is None:
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
@@ -283,6 +319,8 @@ class RandomState(_Source):
             if not isinstance(a, ndarray):
                 raise TypeError(f"an array of the device or an int is permuted, not {type(a)}")
             len(a)  # TypeError for one without dimensions
+        elif a < 0:
+            raise ValueError("Negative dimensions are not allowed")
         return self._draw("permutation", (a,), {}, None)
 
     def shuffle(self, a: ndarray) -> None:
@@ -303,21 +341,23 @@ class RandomState(_Source):
     beta = _distribution("beta", "a", "b")
     binomial = _distribution("binomial", "n", "p", dtype=int)
     chisquare = _distribution("chisquare", "df")
-    dirichlet = _distribution("dirichlet", "alpha")
+    dirichlet = _distribution("dirichlet", "alpha", check=_part)
     exponential = _distribution("exponential", scale=1.0, check=_real)
     f = _distribution("f", "dfnum", "dfden")
     gamma = _distribution("gamma", "shape", scale=1.0)
     geometric = _distribution("geometric", "p", dtype=int)
     gumbel = _distribution("gumbel", loc=0.0, scale=1.0, check=_real)
-    hypergeometric = _distribution("hypergeometric", "ngood", "nbad", "nsample", dtype=int)
+    hypergeometric = _distribution(
+        "hypergeometric", "ngood", "nbad", "nsample", dtype=int, valid=_sampled
+    )
     laplace = _distribution("laplace", loc=0.0, scale=1.0, check=_real)
-    logistic = _distribution("logistic", loc=0.0, scale=1.0)
-    lognormal = _distribution("lognormal", mean=0.0, sigma=1.0, check=_real)
-    logseries = _distribution("logseries", "p", dtype=int)
+    logistic = _distribution("logistic", loc=0.0, scale=1.0, check=_real)
+    lognormal = _distribution("lognormal", mean=0.0, sigma=1.0, check=_real, valid=_numbers)
+    logseries = _distribution("logseries", "p", dtype=int, valid=_likely)
     negative_binomial = _distribution("negative_binomial", "n", "p", dtype=int)
     noncentral_chisquare = _distribution("noncentral_chisquare", "df", "nonc")
     noncentral_f = _distribution("noncentral_f", "dfnum", "dfden", "nonc")
-    normal = _distribution("normal", loc=0.0, scale=1.0, check=_real)
+    normal = _distribution("normal", loc=0.0, scale=1.0, check=_real, valid=_numbers)
     pareto = _distribution("pareto", "a", check=_real)
     poisson = _distribution("poisson", lam=1.0, dtype=int)
     power = _distribution("power", "a", check=_real)
@@ -385,6 +425,9 @@ def exponential(scale, size=None, dtype=float) -> ndarray:
 
 def multinomial(n: int, pvals, size=None) -> ndarray:
     """How often each of the outcomes came in ``n`` trials."""
+    total = np.sum(_plain(pvals))
+    if not np.isclose(total, 1):  # NumPy lets the last one make up for it
+        raise ValueError(f"probabilities do not sum to 1, but to {total}")
     return get_random_state()._draw("multinomial", (n, pvals, size), {}, int)
 
 

@@ -43,7 +43,10 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
 
 
 def _fill(array: ndarray, value) -> ndarray:
-    array.fill(value)
+    if isinstance(value, ndarray) and value.ndim:  # which fill() refuses
+        array[...] = value.astype(array.dtype)
+    else:
+        array.fill(value)
     return array
 
 

@@ -11,25 +11,41 @@ from cupy._core._special import summed_in_f
 
 
 def einsum(*operands, **kwargs):
-    """NumPy's, of operands of one type: CuPy converts first, so that no small ones wrap around."""
+    """NumPy's, of operands of one type, the result's: CuPy converts them first."""
     if unknown := kwargs.keys() - {"dtype", "optimize"}:
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
-    if len(arrays) > 1:
-        common = np.result_type(*(array.dtype for array in arrays))
+    dtype = kwargs.pop("dtype", None)
+    if len(arrays) > 1 or dtype is not None:
+        common = np.result_type(*(array.dtype for array in arrays)) if dtype is None else dtype
         operands = tuple(
             operand.astype(common, copy=False) if isinstance(operand, np.ndarray) else operand
             for operand in operands
         )
+        arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     result = np.einsum(*operands, **kwargs)
     a_view = len(arrays) == 1 and np.may_share_memory(result, arrays[0])
-    if np.ndim(result) < 2 or a_view:
+    if np.ndim(result) == 0 or a_view:
         return result
     inputs, output = _labels(operands)
+    if len(inputs) == 2 and all(len(set(sub) & set(output)) == len(sub) for sub in inputs):
+        result = _product(inputs, output, arrays)
+    if result.ndim == 1:
+        return result
     order, in_f = _order(inputs, output, arrays, operands, kwargs.get("optimize", False))
     axes = [output.index(label) for label in [*order, *(set(output) - set(order))]]
     lying = np.asarray(result.transpose(axes), order="F" if in_f else "C")
     return lying.transpose(np.argsort(axes))
+
+
+def _product(inputs, output, arrays) -> np.ndarray:
+    """Where nothing is summed: NumPy adds a zero, of which -0.0 loses its sign."""
+    spread = []
+    for sub, array in zip(inputs, arrays, strict=True):
+        length = dict(zip(sub, array.shape, strict=True))
+        turned = array.transpose(np.argsort([output.index(label) for label in sub]))
+        spread.append(turned.reshape([length.get(label, 1) for label in output]))
+    return np.multiply(*spread)
 
 
 def _labels(operands: tuple) -> tuple[list[list[int]], list[int]]:

@@ -168,14 +168,22 @@ def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:
 
 def place(array: np.ndarray, order: str = "K") -> ndarray:
     """A device array with a copy of ``array`` in memory of the pool; order 'S' is ``array``'s own,
-    that of a transposed one too."""
-    if order == "S":
+    that of a transposed one too, 'G' also has the gaps of a part of a larger one."""
+    if order == "G" and array.size and array.base is not None and not array.flags.forc:
+        room, start = allocate(array.base.shape, check_dtype(array.dtype)), _address(array.base)
+        how = {"strides": array.strides, "offset": _address(array) - start}
+        result = wrap(np.ndarray(array.shape, array.dtype, room._array, **how), room._memory)
+    elif order in ("S", "G"):
         result = allocate_like(array, check_dtype(array.dtype), "K")
     else:
         result = allocate(array.shape, check_dtype(array.dtype), _order(array, order))
     if array.size:
         result._array[...] = array
     return result
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def allocate_like(array: np.ndarray, dtype: np.dtype, order: str) -> ndarray:

@@ -53,7 +53,7 @@ def _roots(p):
 
 
 poly = row(_poly, name="poly", library="cuSOLVER")
-polyfit = row(np.polyfit, "dd", library="cuSOLVER")
+_fit = row(np.polyfit, "dd", library="cuSOLVER")
 _find_roots = row(_roots, name="roots", library="cuSOLVER")
 _evaluate = row(np.polyval, "da", order="C")
 
@@ -83,6 +83,14 @@ def _of_two(function: Callable, waits: bool = False) -> Callable:
 
 polyadd, polysub = _of_two(np.polyadd), _of_two(np.polysub)
 polymul = _of_two(np.polymul, waits=True)  # it looks for zeros that lead
+
+
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host."""
+    found = _fit(x, y, deg, rcond, full, w, cov)
+    if full and isinstance(found[-1], ndarray):
+        return (*found[:-1], found[-1].get()[()])
+    return found
 
 
 def roots(p) -> ndarray:

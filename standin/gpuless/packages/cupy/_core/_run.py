@@ -45,7 +45,8 @@ def run(function: Callable, sources: Sequence = (), order: str = "K"):
     """Call ``function()`` and return its result with every NumPy array as a device array.
 
     ``function`` takes nothing, reads the NumPy arrays of ``sources`` and may be called again later.
-    ``order`` of new arrays: 'C', 'K' ('F' where NumPy's is, else 'C'), or 'S' for NumPy's strides.
+    ``order`` of new arrays: 'C', 'K' ('F' where NumPy's is, else 'C'), 'S' for NumPy's strides, or
+    'G' for these with gaps.
     """
     stream.catch_up()
     with np.errstate(all="ignore"):

@@ -118,6 +118,8 @@ def reduced(function: Callable, types: str = "all") -> Callable:
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
+        if type(axis) is list:
+            axis = tuple(axis)
         result = function(a, axis, *args, **kwargs)
         if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
             return np.ascontiguousarray(result)
@@ -572,6 +574,19 @@ def blas(a, b, *args, **kwargs) -> str | None:
     if not (a.ndim and b.ndim) or np.result_type(a.dtype, b.dtype).kind in "biu":
         return None
     return None if a.size == b.size == a.shape[-1] else "cuBLAS"
+
+
+def matmul(a, b, out=None, *, dtype=None, **kwargs):
+    """The product in the operands' own type, of which ``dtype`` is made afterwards."""
+    if dtype is None:
+        return np.matmul(a, b, out=out, **kwargs)
+    if not np.can_cast(np.result_type(a, b), dtype, kwargs.get("casting", "same_kind")):
+        return np.matmul(a, b, dtype=dtype, **kwargs)  # which raises
+    made = np.matmul(a, b, **kwargs).astype(dtype)
+    if out is None:
+        return made
+    out[...] = made
+    return out
 
 
 def tensordot_blas(a, b, axes=2) -> str | None:

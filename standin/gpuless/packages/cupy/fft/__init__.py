@@ -14,7 +14,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._row import row
 from cupy.cuda.cufft import get_current_plan
 from cupy.fft import _plans, config
-from gpuless import missing
+from gpuless import missing, not_covered
 
 
 def _lying(result: np.ndarray, last: int | None, order: str = "C") -> np.ndarray:
@@ -24,10 +24,22 @@ def _lying(result: np.ndarray, last: int | None, order: str = "C") -> np.ndarray
     return np.ascontiguousarray(result.swapaxes(last, -1)).swapaxes(last, -1)
 
 
+def _taken(a: np.ndarray, real: bool) -> np.ndarray:
+    """``a`` in the type that is transformed: no half precision, and no complex numbers where real
+    ones are."""
+    if real and a.dtype.kind == "c":
+        a = a.astype(a.real.dtype)  # with a ComplexWarning
+    return a.astype(np.float32) if a.dtype == np.float16 else a
+
+
 def _of_one_axis(function: Callable) -> Callable:
+    real = function.__name__ in ("rfft", "ihfft")
+
     @functools.wraps(function)
     def transform(a, n=None, axis=-1, norm=None):
-        result = function(a, n, axis, norm)
+        result = function(_taken(a, real), n, axis, norm)
+        if a.dtype == np.float16 and result.dtype == np.float32:
+            result = result.astype(np.float16)
         return _lying(result, None if function is np.fft.ihfft else axis)
 
     return transform
@@ -35,23 +47,29 @@ def _of_one_axis(function: Callable) -> Callable:
 
 def _of_axes(function: Callable) -> Callable:
     real = "r" in function.__name__
+    forward = real and not function.__name__.startswith("i")
     default = (-2, -1) if function.__name__.endswith("2") else None
 
     @functools.wraps(function)
     def transform(a, s=None, axes=default, norm=None):
-        result = function(a, s, axes, norm)
+        alone = axes is not None and len(axes) == 1
         if axes is None:
             axes = range(-(a.ndim if s is None else len(s)), 0)
+        if forward and len({axis % a.ndim for axis in axes}) < len(axes):
+            raise not_covered(f"{function.__name__} along one axis twice")
+        result = function(_taken(a, forward) if len(axes) else a, s, axes, norm)
+        if alone and a.dtype == np.float16 and result.dtype == np.float32:
+            result = result.astype(np.float16)
         turn = [axis % a.ndim for axis in axes]
         if not turn:
             return result
         low, high = min(turn), max(turn)
-        at_once = 1 < len(turn) <= 3 and sorted(turn) == [*range(low, high + 1)]
+        in_turn = [*sorted(turn[:-1]), turn[-1]] if real else sorted(turn)
+        at_once = 1 < len(turn) <= 3 and in_turn == [*range(low, high + 1)]
         in_f = a.flags.f_contiguous and not a.flags.c_contiguous
         if at_once and (low == 0 or high == a.ndim - 1) and not (real and in_f):
             return _lying(result, None, "F" if in_f else "C")
         # Axis after axis, each made the last one; of real numbers its own last axis goes first.
-        forward = real and not function.__name__.startswith("i")
         return _lying(result, turn[-2] if forward and len(turn) > 1 else turn[-1])
 
     return transform

@@ -40,13 +40,13 @@ _NO_PARAMETERS_OF = {
         "choose_conv_method": "measure",
         "entropy": "keepdims nan_policy",
         "gaussian_filter1d": "radius",
-        "hilbert2": "axes",
         "lombscargle": "weights floating_mean",
         "lu": "p_indices",
         "trim_mean": "keepdims nan_policy",
     }.items()
 }
-# Parameters whose lists SciPy makes arrays of, and CuPy does not.
+# Parameters whose numbers SciPy makes arrays of, and CuPy does not, or whose lists, below.
+_NO_NUMBERS = {"c": "hankel toeplitz", "r": "hankel toeplitz", "pk": "entropy", "qk": "entropy"}
 _NO_LISTS = {
     parameter: names.split()
     for parameter, names in {
@@ -54,6 +54,8 @@ _NO_LISTS = {
         "b": "lfilter lfilter_zi lfiltic residue residuez",
         "c": "hankel toeplitz",
         "cj": "cspline1d_eval qspline1d_eval",
+        "freq": "firwin2",
+        "gain": "firwin2",
         "data": "boxcox_llf",
         "domain": "order_filter",
         "f": "leslie",
@@ -69,15 +71,16 @@ _NO_LISTS = {
         "p": "unique_roots zpk2ss zpk2tf",
         "pk": "entropy",
         "qk": "entropy",
+        "q": "zeta",
         "r": "hankel toeplitz",
         "s": "leslie",
         "signal": "cspline1d cspline2d qspline1d qspline2d symiirorder1",
         "sos": "sos2zpk sosfilt sosfilt_zi",
         "volume": "medfilt",
         "weights": "convolve convolve1d correlate correlate1d",
-        "x": "hilbert hilbert2 lfilter lfiltic sosfilt spectrogram upfirdn",
+        "x": "hilbert lfilter lfiltic sosfilt spectrogram upfirdn zeta",
         "y": "lfiltic",
-        "z": "zpk2ss zpk2tf",
+        "z": "lambertw zpk2ss zpk2tf",
         "zi": "sosfilt",
     }.items()
 }
@@ -105,6 +108,7 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
 
     refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
+    no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
     own_first, unable = _FIRST.get(name), UNABLE.get(name)
 
     def call(*args, **kwargs):
@@ -118,6 +122,9 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
             raise unsupported(first)
         for parameter in no_lists:
             if isinstance(given.get(parameter), (list, tuple)):
+                raise unsupported(given[parameter])
+        for parameter in no_numbers:
+            if isinstance(given.get(parameter), (int, float, complex)):
                 raise unsupported(given[parameter])
         if unable is not None and (why := unable(given)):
             raise NotImplementedError(f"{name}() in CuPy: {why}")

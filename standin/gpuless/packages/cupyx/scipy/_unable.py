@@ -40,6 +40,57 @@ def _maxima(given: dict) -> str | None:
         return "CuPy `take` doesn't support `mode='raise'`."
 
 
+def _no_complex(given: dict) -> str | None:
+    if getattr(given.get("data"), "dtype", np.dtype(float)).kind == "c":
+        return "complex numbers"
+    return _maxima(given)
+
+
+def _summed(given: dict) -> str | None:
+    """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
+    large, small = given.get("in1"), given.get("in2")  # others are ndimage's
+    if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
+        return None
+    plain = given.get("boundary", "fill") == "fill" and given.get("fillvalue", 0) == 0
+    if small.size > large.size and (plain or given.get("mode") == "valid"):
+        large, small = small, large
+    whole = small.dtype.kind in "iu" and large.dtype.kind in "fc"
+    if whole and given.get("method") != "fft" and not np.can_cast(small.dtype, large.dtype):
+        return f"a sum in {small.dtype} of {large.dtype}; give both of them one dtype."
+
+
+def _flat(given: dict) -> None:
+    if np.ndim(given["input"]) != 2:
+        raise ValueError("input must be 2d")
+
+
+def _power(given: dict) -> None:
+    if "p" not in given:
+        raise TypeError("minkowski() missing 1 required positional argument: 'p'")
+
+
+def _orders(given: dict) -> None:
+    for value in (given["n"], given["x"]):
+        if not isinstance(value, ndarray):
+            raise TypeError(f"polygamma() takes arrays of the device, not {type(value)}")
+    if given["n"].dtype.kind == "c":
+        raise TypeError("polygamma() takes no complex orders")
+
+
+def _of_an_array(given: dict) -> None:
+    value = next(iter(given.values()))
+    if not isinstance(value, ndarray):
+        raise TypeError(f"an array of the device is needed, not {type(value)}")
+
+
+def _two_of_them(given: dict) -> None:
+    if "q" not in given:
+        raise TypeError("zeta() takes two arguments")
+    for value in (given["x"], given["q"]):
+        if getattr(value, "dtype", np.dtype(float)).kind == "c" or isinstance(value, complex):
+            raise TypeError("zeta() takes no complex numbers")
+
+
 def _zeros(given: dict) -> str | None:
     if np.ndim(given["z"]) > 1:
         return "zpk2tf: z.ndim is more than 1."
@@ -78,6 +129,18 @@ def _labels(given: dict) -> None:
         raise TypeError("complex numbers are not supported")
 
 
+def _counted(given: dict) -> str | None:
+    dtype = given["input"].dtype
+    if dtype.kind == "c" or dtype == np.int8:  # of which CuPy does not count the negative ones
+        return f"{dtype} is not supported"
+
+
+def _structure(given: dict) -> None:
+    small = given.get("size"), given.get("footprint")
+    if given.get("structure") is not None and small == (None, None):
+        raise ValueError("must specify either weights array or sizes")
+
+
 def _check_of(names: str, check: Callable) -> dict[str, Callable]:
     return dict.fromkeys(names.split(), check)
 
@@ -88,8 +151,19 @@ UNABLE = {
     **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
     **_check_of("distance_transform_edt", _distances),
     **_check_of("sum sum_labels mean variance standard_deviation center_of_mass", _labels),
+    **_check_of("histogram", _counted),
+    **_check_of("grey_erosion grey_dilation grey_opening grey_closing", _structure),
+    **_check_of("morphological_gradient morphological_laplace", _structure),
+    **_check_of("white_tophat black_tophat", _structure),
     **_check_of("upfirdn", _upfirdn),
-    **_check_of("argrelextrema argrelmax argrelmin", _maxima),
+    **_check_of("argrelextrema", _maxima),
+    **_check_of("argrelmax argrelmin", _no_complex),
+    **_check_of("convolve2d correlate2d convolve correlate", _summed),
+    **_check_of("medfilt2d", _flat),
+    **_check_of("minkowski", _power),
+    **_check_of("polygamma", _orders),
+    **_check_of("logsumexp softmax log_softmax", _of_an_array),
+    **_check_of("zeta", _two_of_them),
     **_check_of("zpk2tf", _zeros),
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),

@@ -1,12 +1,15 @@
-"""``cupyx.scipy.fft`` on the CPU: SciPy's transforms, each with a ``plan``."""
+"""``cupyx.scipy.fft`` on the CPU: CuPy's Fourier transforms, each with a ``plan``, and SciPy's
+others."""
 
 from __future__ import annotations
 
 import inspect as _inspect
 
 import numpy as _np
+from cupy import fft as _fft
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import named as _named
+from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy.fft import _plans, fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 from cupy.fft._plans import get_fft_plan  # noqa: F401
@@ -19,9 +22,15 @@ _served = _serve(_library, arrays=True)
 _KINDS = "fft ifft rfft irfft hfft ihfft".split()
 
 
+_SWAPPED = {None: "forward", "backward": "forward", "forward": "backward"}
+
+
 def _planned(name: str):
-    """The transform of that name, which holds its array to the plan that is given, if one is."""
-    transform = _served[name]
+    """``cupy.fft``'s transform of that name, which holds its array to the plan that is given, if
+    one is."""
+    hermitian = name.removeprefix("i") in ("hfft2", "hfftn")
+    inner = name.replace("ihfft", "rfft").replace("hfft", "irfft") if hermitian else name
+    transform = getattr(_fft, inner)
     signature = _inspect.signature(getattr(_library, name))
     signature = signature.replace(
         parameters=[p for p in signature.parameters.values() if p.name != "workers"]
@@ -31,23 +40,48 @@ def _planned(name: str):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         values, plan = given.arguments, given.arguments["plan"]
+        x, norm = values["x"], values["norm"]
         if plan is not None and "h" in name:
             raise NotImplementedError(f"{name} plan is currently not yet supported")
+        if not isinstance(x, _ndarray):
+            raise _unsupported(x)
         one = "axis" in values
         s, axes = ((values["n"],), (values["axis"],)) if one else (values["s"], values["axes"])
-        if isinstance(values["x"], _ndarray):
-            s = (s,) if isinstance(s, int) else s
-            axes = (axes,) if isinstance(axes, int) else axes
-            _plans.check(values["x"], s, axes, _plans.kind(name), plan, one=one)
-        values["plan"] = None
-        return transform(*given.args, **given.kwargs)
+        s = (s,) if isinstance(s, int) else s
+        axes = (axes,) if isinstance(axes, int) else axes
+        _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
+        if x.dtype == _np.float16:  # of which cupy.fft makes a half again
+            x = x.astype(_np.float32)
+        if one:
+            return transform(x, s[0], axes[0], norm)
+        if not hermitian:
+            return transform(x, s, axes, norm)
+        norm = _SWAPPED.get(norm, norm)  # the other direction, of the conjugate
+        if name.startswith("i"):
+            return transform(x, s, axes, norm).conj()
+        return transform(x.conj(), s, axes, norm)
 
-    return _named(call, name, "of SciPy, on the device")
+    return _named(call, name, "of the device's arrays")
 
 
 globals().update(_served)
 for _name in [kind + more for kind in _KINDS for more in ("", "2", "n")]:
     globals()[_name] = _planned(_name)
+
+
+def next_fast_len(target, real=False):
+    """The least number from ``target`` on that has no other prime factors than 2, 3, 5 and 7."""
+    while (rest := target) > 0:
+        for prime in (2, 3, 5, 7):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1:
+            return target
+        target += 1
+    if target:
+        raise ValueError(f"no length: {target}")
+    return 0
+
 
 # What ``scipy.fft.set_backend(cupyx.scipy.fft)`` asks for.
 __ua_domain__ = "numpy.scipy.fft"

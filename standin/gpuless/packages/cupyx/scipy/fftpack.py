@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect as _inspect
 
+from cupy import fft as _fft
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
@@ -16,7 +17,8 @@ from gpuless import missing as _missing
 
 
 def _planned(name: str, plans: bool = True):
-    """SciPy's transform, with CuPy's ``plan`` as its last argument."""
+    """The transform of that name, with CuPy's ``plan`` as its last argument: ``cupy.fft``'s, but of
+    real numbers SciPy's, which packs them in its own way."""
     function = getattr(_library, name)
     signature = _inspect.signature(function)
     if plans:
@@ -35,7 +37,9 @@ def _planned(name: str, plans: bool = True):
         one = "axis" in values
         s, axes = ((values["n"],), (values["axis"],)) if one else (values["shape"], values["axes"])
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
-        return _routine(function, **values)
+        if name.startswith(("rfft", "irfft")):
+            return _routine(function, **values)
+        return getattr(_fft, name)(x, s[0] if one else s, axes[0] if one else axes)
 
     call.__signature__ = signature
     return _named(call, name, "of SciPy, on the device")

@@ -40,6 +40,10 @@ def _plain(name: str):
             args = tuple(arg.astype(float) if isinstance(arg, _ndarray) else arg for arg in args)
         if name in ("lu", "lu_factor"):
             _check_type(arrays[0])
+            if arrays[0].ndim != 2:
+                raise _LinAlgError(f"{name} takes a matrix")
+        if name == "bandwidth" and arrays[0].dtype.kind == "c":
+            raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
         return function(*args, **kwargs)
 
     return call
@@ -83,6 +87,8 @@ def solve_triangular(
         raise ValueError("incompatible batch count")
     if b.ndim < a.ndim - 1 or a.shape[-2] != b.shape[a.ndim - 2]:
         raise ValueError("incompatible dimensions")
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
     return _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect as _inspect
+import math as _math
 
 import numpy as _np
+from cupy import stack as _stack
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._ndarray import place as _place
 from cupy._core._ufuncs import rint as _rint
 from scipy import ndimage as _library
 
@@ -59,6 +62,99 @@ def _rounded(name: str):
 
 for _name in _BETWEEN + _SUMS:
     globals()[_name] = _rounded(_name)
+
+
+def _turned_as_cupys(call):
+    """``rotate`` by CuPy's matrix, whose zeros are 6e-17 at a right angle, so that an edge of the
+    result lies outside the image, and by SciPy's ``affine_transform``."""
+    signature = _inspect.signature(_library.rotate)
+
+    def rotate(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        angle, axes, reshape = map(given.arguments.pop, ("angle", "axes", "reshape"))
+        image = given.arguments["input"]
+        if not isinstance(image, _ndarray):
+            return call(*args, **kwargs)  # which refuses
+        first, second = sorted(axis + image.ndim if axis < 0 else axis for axis in axes)
+        if first < 0 or second >= image.ndim:
+            raise ValueError("invalid rotation plane specified")
+        plane, dtype = [first, second], _np.promote_types(image.real.dtype, _np.float32)
+        sin, cos = _math.sin(_np.deg2rad(angle)), _math.cos(_np.deg2rad(angle))
+        turn = _np.array([[cos, sin], [-sin, cos]], dtype)
+        shape = _np.array(image.shape)
+        before = after = shape[plane]
+        if reshape:
+            rows, columns = before
+            corners = turn @ [[0, 0, rows, rows], [0, columns, 0, columns]]
+            after = shape[plane] = (_np.ptp(corners, axis=1) + 0.5).astype(int)
+        matrix, offset = _np.identity(image.ndim, dtype), _np.zeros(image.ndim, dtype)
+        matrix[_np.ix_(plane, plane)] = turn
+        offset[plane] = (before - 1) / 2 - turn @ ((after - 1) / 2)
+        moved = {"matrix": _place(matrix), "offset": offset.tolist()}
+        return affine_transform(  # noqa: F821
+            **given.arguments, **moved, output_shape=tuple(shape.tolist())
+        )
+
+    return _named(rotate, "rotate", "of CuPy's angles, on the device")
+
+
+rotate = _turned_as_cupys(rotate)  # noqa: F821
+
+
+def _zoom(call):
+    def zoom(input, *args, grid_mode=False, **kwargs):
+        if grid_mode and input.dtype.kind == "c":  # where SciPy forgets it
+            raise _not_covered("cupyx.scipy.ndimage.zoom of complex numbers with grid_mode")
+        return call(input, *args, grid_mode=grid_mode, **kwargs)
+
+    return _named(zoom, "zoom", "of SciPy, on the device")
+
+
+zoom = _zoom(zoom)  # noqa: F821
+
+
+def _spline(call):
+    def spline_filter1d(input, order=3, axis=-1, output=_np.float64, mode="mirror"):
+        wide = isinstance(input, _ndarray) and input.dtype.kind == "c"
+        if not wide or isinstance(output, _ndarray) or _np.dtype(output).kind == "c":
+            return call(input, order, axis, output, mode)
+        # CuPy casts to the real type, with a warning.
+        return call(input, order, axis, complex, mode).astype(output)
+
+    return _named(spline_filter1d, "spline_filter1d", "of SciPy, on the device")
+
+
+spline_filter1d = _spline(spline_filter1d)  # noqa: F821
+
+
+def _distances(call):
+    def short(found):
+        if isinstance(found, tuple):
+            return tuple(map(short, found))
+        small = isinstance(found, _ndarray) and found.dtype == _np.int32 and found.ndim == 3
+        return found.astype(_np.int16) if small and max(found.shape) <= 32768 else found
+
+    def distance_transform_edt(*args, **kwargs):
+        return short(call(*args, **kwargs))  # places in an image, of 16 bits in CuPy
+
+    return _named(distance_transform_edt, "distance_transform_edt", "of SciPy, on the device")
+
+
+distance_transform_edt = _distances(distance_transform_edt)  # noqa: F821
+
+
+def _centers(call):
+    def center_of_mass(input, labels=None, index=None):
+        if isinstance(labels, _ndarray) and labels.shape != input.shape:
+            raise _not_covered("cupyx.scipy.ndimage.center_of_mass with labels of another shape")
+        found = call(input, labels, index)
+        return [_stack(place) for place in found] if isinstance(found, list) else found
+
+    return _named(center_of_mass, "center_of_mass", "of SciPy, on the device")
+
+
+center_of_mass = _centers(center_of_mass)  # noqa: F821
 
 
 def _on_host(found):

@@ -19,7 +19,7 @@ _ROWS = {
     "f->f d->d": "ellipk ellipkm1 exp1 expi",
     "ff->f dd->d": "ellipeinc ellipkinc expn gammainc gammaincc gammainccinv gammaincinv",
     "ff->ffff dd->dddd": "ellipj",
-    "fff->f ddd->d": "wright_bessel",
+    "fff->f ddd->d": "radian wright_bessel",
     "ll->d LL->d ee->d ff->f dd->d": "beta betaln",
     "ee->d ll->d LL->d ff->f dd->d FF->F DD->D": "xlog1py xlogy",
     "dd->d": "yn",

@@ -40,9 +40,16 @@ def _face(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in """eye identity spdiags diags bmat block_array block_diag diags_array eye_array hstack
-vstack kron kronsum find tril triu""".split():
+for _name in """eye identity spdiags diags bmat block_array block_diag diags_array eye_array vstack
+kron kronsum find tril triu""".split():
     globals()[_name] = _face(_name)
+
+
+def hstack(blocks, format=None, dtype=None):
+    """The matrices side by side; by rows only where that is asked for."""
+    on_host = _base.on_host(blocks)
+    found = _library.hstack(on_host, format, dtype)
+    return _base.on_device(found.tocoo() if format is None and found.format == "csr" else found)
 
 
 def random(

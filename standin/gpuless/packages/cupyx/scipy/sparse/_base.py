@@ -245,6 +245,16 @@ def on_host(value):
     return unwrap(value, [])
 
 
+def _by_rows(found):
+    """A sparse result of CuPy's kernels, all of which work on rows."""
+    return found.tocsr() if scipy.sparse.issparse(found) else found
+
+
+def _by_columns(found):
+    """A dense product, as cuSPARSE leaves it."""
+    return np.asfortranarray(found) if isinstance(found, np.ndarray) else found
+
+
 def _method(name: str):
     def method(self, *args, **kwargs):
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
@@ -252,6 +262,10 @@ def _method(name: str):
         found = getattr(self._here(), name)(*on_host(args), **on_host(kwargs))
         if found is NotImplemented:
             return found
+        if name == "multiply":
+            found = _by_rows(found)
+        elif name == "dot":
+            found = _by_columns(found)
         if out is None:
             return on_device(found)
         if not isinstance(out, cupy.ndarray):
@@ -283,9 +297,17 @@ def _operator(name: str):
         if product and np.isscalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         found = getattr(self._here(), name)(on_host(other))
-        if isinstance(found, np.ndarray) and found.ndim == 2 and "mul" in name:
-            found = np.asfortranarray(found)  # as cuSPARSE leaves it
-        return found if found is NotImplemented else on_device(found)
+        if found is NotImplemented:
+            return found
+        of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
+        divided = "truediv" in name and np.ndim(other) == 0  # by an array CuPy keeps coordinates
+        if divided or ("mul" in name and not (of_matrices and self.format == "csc")):
+            found = _by_rows(found)
+        if of_matrices and not name.startswith("__r"):
+            found = _by_columns(found)
+        elif isinstance(found, np.ndarray):
+            found = np.ascontiguousarray(found)
+        return on_device(found)
 
     return named(method, name, "of SciPy's matrix, on the device")
 
@@ -312,9 +334,14 @@ def _by_element(name: str):
         if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
             if not name.startswith("__"):
                 raise TypeError(f"Unsupported type {type(other)}")
+            if name in ("__eq__", "__ne__"):  # else Python would compare who they are
+                raise NotImplementedError(f"{name} of a sparse matrix and {type(other)}")
             return NotImplemented
         here, there = _wide(self._here(), on_host(other))
-        return on_device(getattr(here, name)(there))
+        if name.startswith("__") and np.ndim(there) == 0 and not scipy.sparse.issparse(there):
+            there = np.asarray(there, self.dtype)[()]  # of a boolean matrix it is 0 or 1
+        found = _by_rows(getattr(here, name)(there))
+        return on_device(np.ascontiguousarray(found) if isinstance(found, np.ndarray) else found)
 
     return named(method, name, "of SciPy's matrix, on the device")
 
@@ -325,13 +352,22 @@ def _give(cls: type, maker, names: str) -> None:
 
 
 _EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply power sum
-mean nonzero count_nonzero reshape transpose tocoo tocsc tocsr __abs__ __neg__
+mean nonzero reshape transpose tocoo tocsc tocsr __abs__ __neg__
 __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
 sqrt tan tanh trunc"""
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
 _give(_spbase, _method, "__pow__")
+
+
+def _count_nonzero(self, axis=None):
+    """How many elements are not 0: an int, or along ``axis`` an array."""
+    found = self._here().count_nonzero(axis)
+    return int(found) if axis is None else on_device(found)
+
+
+_spbase.count_nonzero = _count_nonzero
 _give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T

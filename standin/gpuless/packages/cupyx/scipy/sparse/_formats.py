@@ -72,6 +72,8 @@ def _is_shape(value) -> bool:
 def _check(self, arg1, shape) -> None:
     """CuPy's refusals."""
     form = self.format
+    if form == "dia" and _base.issparse(arg1):
+        raise ValueError("unrecognized form for dia_matrix constructor")
     if _base.issparse(arg1) or scipy.sparse.issparse(arg1):
         return
     if form == "dia":
@@ -94,6 +96,8 @@ def _check(self, arg1, shape) -> None:
             if form == "csc":
                 raise ValueError(f"{type(self).__name__} does not support 1D input")
             raise not_covered("cupyx.scipy.sparse of one dimension")
+        if form != "coo" and shape and arg1.ndim == 2 and tuple(shape) != arg1.shape:
+            raise ValueError(f"an array of shape {arg1.shape} makes no matrix of {tuple(shape)}")
         return
     if not isinstance(arg1, tuple):
         raise wrong
@@ -167,7 +171,8 @@ class coo_matrix(_base.spmatrix, _layouts.coordinates, _made):
 
 
 class dia_matrix(_base.spmatrix, _made):
-    """A matrix by diagonals, ``(data, offsets)`` with a ``shape``, or SciPy's."""
+    """A matrix by diagonals, ``(data, offsets)`` with a ``shape``, or SciPy's; of no other matrix
+    of the device's, as in CuPy."""
 
     format = "dia"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cupy
+from cupy._core._dispatch import named
 
 from cupyx.scipy.sparse._base import _give, _in_place, _method, on_device, on_host
 
@@ -41,7 +42,21 @@ def _key(key):
     return on_host(key)
 
 
-_give(compressed, _method, "max min argmax argmin sorted_indices")
+def _extreme(name: str):
+    """A reduction; NotImplementedError along an axis for dtypes that CuPy's kernels do not compile
+    for, or of which they lose the imaginary part."""
+    method = _method(name)
+
+    def reduce(self, axis=None, *args, **kwargs):
+        if axis is not None and self.dtype.kind == ("b" if name.startswith("arg") else "c"):
+            raise NotImplementedError(f"{name} of {self.dtype} along an axis")
+        return method(self, axis, *args, **kwargs)
+
+    return named(reduce, name, "of SciPy's matrix, on the device")
+
+
+_give(compressed, _method, "sorted_indices")
+_give(compressed, _extreme, "max min argmax argmin")
 _give(compressed, _in_place, "eliminate_zeros sum_duplicates sort_indices prune")
 
 

@@ -63,6 +63,8 @@ def lsqr(A, b) -> tuple:
     if b.shape != A.shape[:1]:
         raise ValueError("b must be 1-d array whose size is same as A")
     dtype = A.dtype if A.dtype.char in "fd" else np.promote_types(A.dtype, "f")
+    if b.dtype != dtype:
+        raise TypeError(f"b of {b.dtype}, whose bytes cuSOLVER would read as {dtype}")
     x = _library.spsolve(A._here().astype(dtype), b._host(), use_umfpack=False)
     return (place(x).astype(np.float64), *[None] * 9)
 
