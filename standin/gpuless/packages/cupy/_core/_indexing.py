@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._dispatch import SCALARS, check_device, extends, submit, unsupported
+from cupy._core._dispatch import SCALARS, check_device, extends, submit
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run
@@ -143,7 +143,14 @@ class Elements:
 
         submit(work)
 
-    def _scatter(self, function: np.ufunc, index, value) -> None:
+    def _scatter(self, function, index, value) -> None:
+        """``function``, one of CuPy's ufuncs, in place at ``index``."""
+        _, advanced = resolve(index, self.shape, assigned=True)
+        if not advanced:  # no element comes twice
+            view = self[index]
+            function(view, value, view)
+            return
+        function = function._function
         types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
         if getattr(getattr(index, "dtype", None), "kind", "") == "b":
             types += "e"  # no two threads meet under a mask, so no atomic function is needed
@@ -151,11 +158,8 @@ class Elements:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
             )
-        _, advanced = resolve(index, self.shape, assigned=True)
         if isinstance(value, ndarray):
             value = value._array
-        elif isinstance(value, np.ndarray) and not advanced:
-            raise unsupported(value)
 
         numbers_first = {np.maximum: np.fmax, np.minimum: np.fmin}  # as atomicMax and atomicMin
         at = numbers_first.get(function, function).at
@@ -171,15 +175,6 @@ class Elements:
 
         submit(work)
 
-    def scatter_add(self, slices, value) -> None:
-        self._scatter(np.add, slices, value)
-
-    def scatter_max(self, slices, value) -> None:
-        self._scatter(np.maximum, slices, value)
-
-    def scatter_min(self, slices, value) -> None:
-        self._scatter(np.minimum, slices, value)
-
     flat = property(lambda self: flatiter(self))
 
 
@@ -189,6 +184,7 @@ _SCATTERS = {
     np.subtract: "iI",
     np.maximum: "iIlLqQfd",
     np.minimum: "iIlLqQfd",
+    **dict.fromkeys((np.bitwise_and, np.bitwise_or, np.bitwise_xor), "iIlLqQ"),
 }
 
 

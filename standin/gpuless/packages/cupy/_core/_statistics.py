@@ -34,6 +34,8 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
     if places.ndim > 1:
         raise ValueError(f"Expected q to have a dimension of 1.\nActual: {places.ndim} != 1")
     axes = np.lib.array_utils.normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
+    if out is not None and not out.ndim:  # CuPy turns its axes
+        raise ValueError("Axis out of range")
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
     rows = np.moveaxis(a, axes, range(-len(axes), 0)).reshape(*kept, -1)
     rows = rows if overwrite_input else rows.copy()

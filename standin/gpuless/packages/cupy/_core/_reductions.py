@@ -1,0 +1,74 @@
+"""What reductions share: their axes, their outputs, and types of which CuPy has no kernel; and the
+variance, which is the mean of another type's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from cupy._core._casts import cast
+from cupy._core._dispatch import named
+from cupy._core._ndarray import ndarray
+
+
+def normalized(axis, ndim: int) -> tuple[int, ...]:
+    """The axes that a reduction goes over."""
+    return np.lib.array_utils.normalize_axis_tuple(range(ndim) if axis is None else axis, ndim)
+
+
+def into(out: np.ndarray, made) -> np.ndarray:
+    """``out`` with ``made`` written into it; ValueError unless it has that shape."""
+    if out.shape != np.shape(made):
+        raise ValueError("Out shape is mismatched")
+    np.copyto(out, cast(np.asarray(made), out.dtype), "unsafe")
+    return out
+
+
+def refuse_real(a, dtype, kinds: str = "c") -> None:
+    """TypeError for a sum of complex numbers in a type of none of these kinds."""
+    if dtype is not None and np.iscomplexobj(a) and np.dtype(dtype).kind not in kinds:
+        raise TypeError(f"no kernel adds complex numbers in {np.dtype(dtype)}")
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """A float; a ``dtype`` says of which size, and that the mean is one of the array's type."""
+    if dtype is None:
+        return np.var(a, axis, None, out, ddof, keepdims=keepdims)
+    middle = np.mean(a, axis, keepdims=True)
+    middle = middle.astype(a.dtype) if a.dtype.kind in "biu" else middle
+    number = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
+    squares = np.square(np.abs(a.astype(np.result_type(a, "f4"), copy=False) - middle))
+    made = np.sum(squares, axis, float, keepdims=keepdims) / np.maximum(number - ddof, 0)
+    made = made.astype(dtype if np.dtype(dtype).char in "ef" else float)
+    return made if out is None else into(out, made)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if dtype is None:
+        return np.std(a, axis, None, out, ddof, keepdims=keepdims)
+    if np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"Wrong type ({np.dtype(dtype)}) of arguments for cupy_sqrt")
+    made = np.sqrt(var(a, axis, dtype, None, ddof, keepdims)).astype(dtype)
+    return made if out is None else into(out, made)
+
+
+def variance(row: Callable) -> Callable:
+    """``row``, which fills an ``out`` and returns numbers of the type that they have without it."""
+
+    def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+        if not isinstance(a, ndarray) or not isinstance(out, ndarray):
+            return row(a, axis, dtype, out, ddof, keepdims)
+        if row.__name__ == "nanvar" and a.dtype.kind in "fc":
+            return row(a, axis, dtype, out, ddof, keepdims)
+        if out.dtype.kind in "biu":
+            raise NotImplementedError("an out of integers, where CuPy rounds 1 / n to 0")
+        made = row(a, axis, dtype, None, ddof, keepdims)
+        if out.shape != made.shape:
+            raise ValueError("Out shape is mismatched")
+        out[...] = made
+        return out.astype(made.dtype if dtype is None else dtype, copy=False)
+
+    return named(var, row.__name__)
