@@ -61,6 +61,7 @@ REFUSED = {
         lambda: cp.isin(Z, N),
         lambda: Z.clip(),
         lambda: X.clip(1j, 2),
+        lambda: cp.fuse(lambda x: x.astype("d") + 1)(Z),
         lambda: scattered(cupyx.scatter_add, 2.5),
         lambda: scattered(cupyx.scatter_max, cp.ones(2)),
         lambda: cp.add.at(X, 0),
@@ -142,6 +143,9 @@ def test_taken_all_the_same():
     for whole in (cp.zeros(4, "b"), cp.zeros(4, "?")):  # no atomic function is needed
         cupyx.scatter_add(whole, slice(1, 3), whole.dtype.type(1))
         assert whole.tolist() == [0, 1, 1, 0]
+    few = cp.zeros(3, "b")
+    cupyx.scatter_add(few, [True, False, True], 2)
+    assert few.tolist() == [2, 0, 2]
     assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
     assert cp.isreal(3) is True and type(cp.iscomplex(1j)) is np.bool_
 

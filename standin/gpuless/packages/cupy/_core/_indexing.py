@@ -145,15 +145,15 @@ class Elements:
 
     def _scatter(self, function, index, value) -> None:
         """``function``, one of CuPy's ufuncs, in place at ``index``."""
-        _, advanced = resolve(index, self.shape, assigned=True)
+        entries, advanced = resolve(index, self.shape, assigned=True)
         if not advanced:  # no element comes twice
             view = self[index]
             function(view, value, view)
             return
         function = function._function
         types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD")
-        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
-            types += "e"  # no two threads meet under a mask, so no atomic function is needed
+        if [e.dtype.kind for e in entries if isinstance(e, np.ndarray)] == ["b"]:
+            types += "?bBhHe"  # no two threads meet under a mask: no atomic function is needed
         if self.dtype.char not in types:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
