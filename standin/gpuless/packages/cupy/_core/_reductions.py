@@ -58,11 +58,15 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 def variance(row: Callable) -> Callable:
     """``row``, which fills an ``out`` and returns numbers of the type that they have without it."""
 
-    def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-        if not isinstance(a, ndarray) or not isinstance(out, ndarray):
-            return row(a, axis, dtype, out, ddof, keepdims)
-        if row.__name__ == "nanvar" and a.dtype.kind in "fc":
-            return row(a, axis, dtype, out, ddof, keepdims)
+    def var(*args, **kwargs):
+        out = args[3] if len(args) > 3 else kwargs.get("out")
+        if not (isinstance(out, ndarray) and args and isinstance(args[0], ndarray)):
+            return row(*args, **kwargs)
+        if row.__name__ == "nanvar" and args[0].dtype.kind in "fc":
+            return row(*args, **kwargs)
+        return into_own(*args, **kwargs)
+
+    def into_own(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
         if out.dtype.kind in "biu":
             raise NotImplementedError("an out of integers, where CuPy rounds 1 / n to 0")
         made = row(a, axis, dtype, None, ddof, keepdims)

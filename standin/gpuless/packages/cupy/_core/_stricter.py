@@ -43,10 +43,11 @@ def splits(row: Callable) -> Callable:
 def repeat(a, repeats, axis=None):
     if axis is not None:
         normalized(axis, a.ndim)  # of no axes there is none
-    if np.ndim(repeats) == 0 and np.asarray(repeats).dtype.kind not in "biu":
-        raise ValueError(f"'repeats' should be int or sequence: {repeats}")
-    if np.ndim(repeats) == 0 and repeats < 0:
-        raise ValueError(f"'repeats' should not be negative: {repeats}")
+    if not isinstance(repeats, (list, tuple, np.ndarray)):
+        if not isinstance(repeats, (int, np.integer, np.bool_)):
+            raise ValueError(f"'repeats' should be int or sequence: {repeats}")
+        if repeats < 0:
+            raise ValueError(f"'repeats' should not be negative: {repeats}")
     return np.repeat(a, repeats, axis)
 
 
