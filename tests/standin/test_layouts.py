@@ -258,3 +258,27 @@ def test_grids_are_of_device_arrays():
         cp.meshgrid(cp.array(3), cp.arange(2))
     only = cp.arange(3)
     assert cp.meshgrid(only)[0] is only
+
+
+PAIR = cp.arange(2.0)
+STRIDES = {
+    "atleast_2d": (lambda: cp.atleast_2d(PAIR), (16, 8)),
+    "atleast_3d": (lambda: cp.atleast_3d(C), (40, 8, 8)),
+    "zeros": (lambda: cp.zeros((2, 3), order="A"), (8, 16)),
+    "ones": (lambda: cp.ones((2, 3), order="A"), (8, 16)),
+    "linspace": (lambda: cp.linspace(PAIR, 3, 7, axis=1), (8, 16)),
+    "logspace": (lambda: cp.logspace(PAIR, 3, 7, axis=1), (56, 8)),
+    "astype": (lambda: C[:, ::2].astype(float, order="A", copy=False), (24, 8)),
+    "array": (lambda: cp.array(C[::-1], order="A", copy=None), (40, 8)),
+}
+
+
+@pytest.mark.parametrize("name", STRIDES)
+def test_strides(name):
+    call, strides = STRIDES[name]
+    assert call().strides == strides
+
+
+def test_several_at_least():
+    assert type(cp.atleast_1d(1, C)) is list and cp.atleast_1d(C) is C
+    assert type(cp.meshgrid(PAIR, PAIR, sparse=True, copy=False)) is tuple

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -33,8 +35,8 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
     """New memory like ``a``'s; order 'K' keeps the order of its strides."""
     if subok is not None:
         raise TypeError("subok is not supported yet")
-    if not hasattr(a, "dtype"):
-        a = array(a)
+    if not hasattr(a, "flags"):
+        raise AttributeError(f"{type(a).__name__!r} object has no attribute 'dtype'")
     source = a._array if isinstance(a, ndarray) else a
     dtype = check_dtype(a.dtype if dtype is None else dtype)
     # NumPy knows the strides; nothing is written into its array.
@@ -43,7 +45,7 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
 
 
 def _fill(array: ndarray, value) -> ndarray:
-    if isinstance(value, ndarray) and value.ndim:  # which fill() refuses
+    if isinstance(value, ndarray):
         array[...] = value.astype(array.dtype)
     else:
         array.fill(value)
@@ -97,7 +99,8 @@ def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndar
 
 
 def _filled(shape, value, dtype, order) -> ndarray:
-    return _fill(_ndarray.allocate(_shape(shape), check_dtype(dtype), order or "C"), value)
+    order = _ndarray.new_order(order)
+    return _fill(_ndarray.allocate(_shape(shape), check_dtype(dtype), order), value)
 
 
 def zeros(shape, dtype=float, order="C") -> ndarray:
@@ -120,10 +123,14 @@ def full(shape, fill_value, dtype=None, order="C") -> ndarray:
     if dtype is None:
         known = isinstance(fill_value, (ndarray, np.generic))
         dtype = fill_value.dtype if known else np.array(fill_value).dtype
+    elif fill_value is None:
+        raise AttributeError("'NoneType' object has no attribute 'dtype'")
     return _filled(shape, fill_value, dtype, order)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    if fill_value is None:
+        raise AttributeError("'NoneType' object has no attribute 'dtype'")
     return _fill(_like(a, dtype, order, subok, shape), fill_value)
 
 
@@ -215,11 +222,18 @@ asanyarray = asarray
 
 
 def ascontiguousarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=None, order="C", ndmin=1)
+    return _laid_out(a, dtype, "C")
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
-    return array(a, dtype, copy=None, order="F", ndmin=1)
+    return _laid_out(a, dtype, "F")
+
+
+def _laid_out(a, dtype, order: str) -> ndarray:
+    if not isinstance(a, ndarray):
+        kind = type(a).__name__
+        raise TypeError(f"Argument 'a' has incorrect type (expected cupy.ndarray, got {kind})")
+    return array(a, dtype, copy=None, order=order, ndmin=1)
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray:
@@ -233,8 +247,8 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray
     return out
 
 
-def copy(a, order="K") -> ndarray:
-    return array(a, order=order)
+def copy(a, order="K"):
+    return a.copy(order=order)  # of a NumPy array, one of NumPy's
 
 
 def _item(value):
@@ -250,8 +264,23 @@ def copied(function: Callable) -> Callable:
     return named(create, function.__name__)
 
 
-def created(function: Callable) -> Callable:
-    """NumPy's ``function``, which makes an array from numbers and shapes, on the device."""
+def counted(function: Callable) -> Callable:
+    """NumPy's ``function`` of a whole number first, where NumPy takes one with a fraction, too."""
+    first = next(iter(inspect.signature(function).parameters))
+
+    def create(*args, **kwargs):
+        if args:
+            args = (operator.index(args[0]), *args[1:])
+        elif first in kwargs:
+            kwargs[first] = operator.index(kwargs[first])
+        return function(*args, **kwargs)
+
+    return named(create, function.__name__)
+
+
+def created(function: Callable, order: str = "K") -> Callable:
+    """NumPy's ``function``, which makes an array from numbers and shapes, on the device.
+    ``order`` of it: see ``_run.run``."""
 
     def create(*args, **kwargs):
         values, options, _ = unwrap_call(args, kwargs)
@@ -259,7 +288,7 @@ def created(function: Callable) -> Callable:
         options = {key: _item(value) for key, value in options.items()}
         if options.get("dtype") is not None:
             check_dtype(options["dtype"])
-        return run(lambda: function(*values, **options))
+        return run(lambda: function(*values, **options), order=order)
 
     return named(create, function.__name__)
 
@@ -299,8 +328,13 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     numbers = np.isscalar(start) and np.isscalar(stop)
     if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
-    made, step = np.linspace(start, stop, num, endpoint, True, None, axis)
-    if numbers and num > 1 and step != 0:
+    start, stop = (
+        v * 1.0 if isinstance(v, np.ndarray) and v.dtype.kind != "f" else v for v in (start, stop)
+    )
+    made, step = np.linspace(start, stop, num, endpoint, True)
+    if not numbers:
+        made = np.moveaxis(made, 0, axis)
+    elif num > 1 and step != 0:
         made[: num - endpoint] = _in_steps(start, step, made[: num - endpoint])
     if dtype is not None:
         dtype = np.dtype(dtype)
@@ -308,26 +342,29 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     return (made, float(step) if numbers else step) if retstep else made
 
 
+def _tri(N, M=None, k=0, dtype=float):
+    if N < 0 or (M is not None and operator.index(M) < 0):
+        raise ValueError("Negative dimensions are not allowed")
+    return np.tri(N, M, k, dtype)
+
+
 def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    made = np.logspace(start, stop, num, endpoint, base, None, axis)
-    return made if dtype is None else _converted(made, np.dtype(dtype))
+    exponents = _linspace(start, stop, num, endpoint, False, None, axis)
+    if dtype is None:
+        return np.power(base, exponents)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        exponents = exponents.astype(float)
+    return _converted(np.power(base, exponents), dtype)
 
 
 def _converted(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return cast(numbers, dtype).astype(dtype, copy=False)
 
 
-def _unravel_index(indices, dims, order="C"):
-    """Coordinates of the type of the indices."""
-    if not isinstance(indices, np.ndarray):
-        raise TypeError("the indices are no array on the device")
-    found = np.unravel_index(indices, dims, "C" if order is None else order.upper())
-    return tuple(np.asarray(one).astype(indices.dtype) for one in found)
-
-
 arange = created(named(_arange, "arange"))
-bartlett = created(_windows.bartlett)
-blackman = created(_windows.blackman)
+bartlett = created(counted(_windows.bartlett))
+blackman = created(counted(_windows.blackman))
 diag_indices = created(np.diag_indices)
 eye = created(np.eye)
 frombuffer = copied(np.frombuffer)
@@ -336,20 +373,32 @@ fromfunction = copied(np.fromfunction)
 fromiter = copied(np.fromiter)
 fromstring = copied(np.fromstring)
 genfromtxt = copied(np.genfromtxt)
-hamming = created(_windows.hamming)
-hanning = created(_windows.hanning)
+hamming = created(counted(_windows.hamming))
+hanning = created(counted(_windows.hanning))
 identity = created(np.identity)
 indices = created(np.indices)
-kaiser = created(_windows.kaiser)
-linspace = created(named(_linspace, "linspace"))
+kaiser = created(counted(_windows.kaiser))
+linspace = created(named(_linspace, "linspace"), "S")
 loadtxt = copied(np.loadtxt)
-logspace = created(named(_logspace, "logspace"))
+logspace = created(named(_logspace, "logspace"), "C")
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)
-tri = created(np.tri)
-tril_indices = created(np.tril_indices)
-triu_indices = created(np.triu_indices)
-unravel_index = created(named(_unravel_index, "unravel_index"))
+tri = created(counted(named(_tri, "tri")))
+tril_indices = created(counted(np.tril_indices))
+triu_indices = created(counted(np.triu_indices))
+
+
+def unravel_index(indices, dims, order="C"):
+    if not isinstance(indices, ndarray) or not np.iterable(dims):
+        raise TypeError(f"a device array and a shape are needed, not {indices!r} and {dims!r}")
+    return _coordinates(indices, dims, "C" if order is None else order.upper())
+
+
+@created
+def _coordinates(indices, dims, order):
+    """Of the type of the indices."""
+    found = np.unravel_index(indices, dims, order)
+    return tuple(np.asarray(one).astype(indices.dtype) for one in found)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
@@ -364,7 +413,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     sources: list = []
     values = unwrap(xi, sources)
     options = {"copy": copy, "sparse": sparse, "indexing": indexing}
-    return run(lambda: np.meshgrid(*values, **options), sources, "C")
+    return run(lambda: tuple(np.meshgrid(*values, **options)), sources, "C")
 
 
 class _Grid:

@@ -47,6 +47,8 @@ def unsupported(value) -> TypeError:
 
 def check_dtype(dtype) -> np.dtype:
     """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
+    if type(dtype).__hash__ is None:  # CuPy looks it up: an array does not stand for its dtype
+        raise TypeError(f"unhashable type: {type(dtype).__name__!r}")
     dtype = np.dtype(dtype)
     if not dtype.isnative:
         raise ValueError(f"Unsupported dtype {dtype} with big-endian byte-order")

@@ -14,6 +14,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
+from cupy._core._special import fit
 from cupy._core._ufunc import broadcast as common_shape
 from cupy.cuda.stream import catch_up
 
@@ -43,8 +44,9 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
 
 def put(a, ind, v, mode="wrap") -> None:
     """``a.flat[ind] = v``; indices out of range wrap around by default."""
-    index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     target = a._array
+    index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
+    fit(target.dtype, v)
     submit(lambda: np.put(target, index, cast(value, target.dtype).astype(target.dtype), mode))
 
 

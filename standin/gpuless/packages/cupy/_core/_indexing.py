@@ -6,7 +6,6 @@ import operator
 
 import numpy as np
 
-from cupy._core import _ufuncs
 from cupy._core._casts import cast
 from cupy._core._dispatch import SCALARS, check_device, extends, submit
 from cupy._core._ndarray import ndarray
@@ -144,16 +143,17 @@ class Elements:
 
         submit(work)
 
-    def _scatter(self, function: np.ufunc, index, value) -> None:
+    def _scatter(self, function, index, value) -> None:
+        """``function``, one of CuPy's ufuncs, in place at ``index``."""
         entries, advanced = resolve(index, self.shape, assigned=True)
-        if not advanced:
-            part = self[index]
-            getattr(_ufuncs, function.__name__)(part, value, part)
+        if not advanced:  # no element comes twice
+            view = self[index]
+            function(view, value, view)
             return
-        # Under one mask no two threads meet, so that no atomic function is needed.
+        function = function._function
         kinds = [entry.dtype.kind for entry in entries if isinstance(entry, np.ndarray)]
-        atomic = kinds != ["b"]
-        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD") + ("" if atomic else "e")
+        atomic = kinds != ["b"]  # no two threads meet under one mask
+        types = _SCATTERS.get(function, "?bBhHiIlLqQefdFD") + ("" if atomic else "?bBhHe")
         if self.dtype.char not in types:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
@@ -175,15 +175,6 @@ class Elements:
 
         submit(work)
 
-    def scatter_add(self, slices, value) -> None:
-        self._scatter(np.add, slices, value)
-
-    def scatter_max(self, slices, value) -> None:
-        self._scatter(np.maximum, slices, value)
-
-    def scatter_min(self, slices, value) -> None:
-        self._scatter(np.minimum, slices, value)
-
     flat = property(lambda self: flatiter(self))
 
 
@@ -193,6 +184,7 @@ _SCATTERS = {
     np.subtract: "iI",
     np.maximum: "iIlLqQfd",
     np.minimum: "iIlLqQfd",
+    **dict.fromkeys((np.bitwise_and, np.bitwise_or, np.bitwise_xor), "iIlLqQ"),
 }
 
 

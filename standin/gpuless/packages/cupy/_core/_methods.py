@@ -55,6 +55,8 @@ class Views:
         shape = shape[0] if len(shape) == 1 else shape
         if order not in ("C", "F", "A", "c", "f", "a"):
             raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
+        if shape is None:
+            raise TypeError("'NoneType' object cannot be interpreted as an integer")
         return _view_of(self, lambda a: a.reshape(shape, order=order), copy)
 
     def ravel(self, order="C"):
@@ -119,8 +121,8 @@ class Copies:
         dtype = check_dtype(dtype)
         order = "K" if order is None else order
         flags = self._array.flags
-        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(order.upper(), True)
-        if not copy and dtype == self.dtype and fits:
+        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc}
+        if not copy and dtype == self.dtype and fits.get(order.upper(), True):
             return self
         result = allocate_like(self._array, dtype, order)
         result._write(lambda: self._array)

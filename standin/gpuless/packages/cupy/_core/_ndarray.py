@@ -46,7 +46,7 @@ class ndarray:
         shape = tuple(shape) if np.iterable(shape) else (shape,)
         shape = tuple(operator.index(n) for n in shape)
         dtype = check_dtype(dtype)
-        made = allocate(shape, dtype, order or "C", memptr, strides)
+        made = allocate(shape, dtype, new_order(order), memptr, strides)
         self = object.__new__(cls)
         self._array, self._memory, self._base = made._array, made._memory, None
         if memptr is None:
@@ -133,6 +133,11 @@ class Flags:
             f"  F_CONTIGUOUS : {self.f_contiguous}\n"
             f"  OWNDATA : {self.owndata}"
         )
+
+
+def new_order(order: str | None) -> str:
+    """The order of a new array; 'A', which is for what has one, gives 'F' in CuPy."""
+    return "F" if order in ("A", "a") else order or "C"
 
 
 def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndarray:

@@ -149,6 +149,15 @@ class Methods:
     trace = _method(_routines.trace)
     var = _method(_routines.var)
 
+    def scatter_add(self, slices, value) -> None:
+        self._scatter(_ufuncs.add, slices, value)
+
+    def scatter_max(self, slices, value) -> None:
+        self._scatter(_ufuncs.maximum, slices, value)
+
+    def scatter_min(self, slices, value) -> None:
+        self._scatter(_ufuncs.minimum, slices, value)
+
     def clip(self, min=None, max=None, out=None):
         return _routines.clip(self, min, max, out)
 
@@ -179,7 +188,7 @@ class NumpyDispatch:
             ours = getattr(ours, method, None)
         if ours is None:
             return NotImplemented
-        if function.nout == 1 and function.types[0].endswith("->?"):
+        if function.__name__ in _COMPARISONS.values():
             # NumPy makes arrays of its scalars before it asks, in comparisons.
             zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
             inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]

@@ -12,6 +12,7 @@ from cupy._core._creation import asarray
 from cupy._core._dispatch import SCALARS, named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._parameters import held
+from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
 
@@ -60,6 +61,7 @@ def row(
     except ValueError:
         parameters = []
     most, hold = held(name, parameters)
+    axis_at = parameters.index("axis") if "keepdims" in parameters else None
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
     def call(*args, **kwargs):
@@ -72,6 +74,8 @@ def row(
             if letter == "o" and not isinstance(arg, ndarray):
                 return _left_to_numpy(name, arg, args, kwargs)
             taken[position] = _taken(letter, arg)
+        if axis_at and args:
+            _check_axes(name, taken, kwargs, axis_at)
         if stream.transfers_matter():
             if waits(*taken, **kwargs) if callable(waits) else waits:
                 stream.refuse_while_capturing()
@@ -84,6 +88,19 @@ def row(
         return routine(function, *taken, new_order=order, **kwargs)
 
     return named(call, name)
+
+
+def _check_axes(name: str, taken: list, kwargs: dict, at: int) -> None:
+    """CuPy's reductions take axes in a list, too, and none of an array that has none."""
+    axis = taken[at] if len(taken) > at else kwargs.get("axis")
+    if isinstance(axis, list) and not name.endswith(("std", "var")):
+        axis = tuple(axis)
+        if len(taken) > at:
+            taken[at] = axis
+        else:
+            kwargs["axis"] = axis
+    if axis is not None and not getattr(taken[0], "ndim", 1):
+        normalized(axis, 0)
 
 
 def _taken(letter: str, arg):

@@ -15,6 +15,7 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
+from cupy._core._reductions import into, normalized, refuse_real
 from cupy.cuda import stream
 
 
@@ -39,11 +40,17 @@ def _array(function: Callable) -> Callable:
 
 
 real, imag = _array(np.real), _array(np.imag)
-allclose, count_nonzero = _array(np.allclose), _array(np.count_nonzero)
+allclose = _array(np.allclose)
 array_equal, array_equiv = _array(np.array_equal), _array(np.array_equiv)
 
 
+def check_kind(kind) -> None:
+    if kind is not None and kind != "stable":
+        raise ValueError("kind can only be None or 'stable'")
+
+
 def sort(a, axis=-1, kind=None):
+    check_kind(kind)
     return np.sort(a, axis, kind="stable")
 
 
@@ -118,11 +125,12 @@ def reduced(function: Callable, types: str = "all") -> Callable:
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
-        if type(axis) is list:
-            axis = tuple(axis)
+        if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
+            if a.flags.forc and a.dtype.char in _OF_CUB:  # CuPy passes it to cuB as the dtype
+                raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
         result = function(a, axis, *args, **kwargs)
         if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
-            return np.ascontiguousarray(result)
+            return np.asarray(result, order="C")
         if result.ndim < 2 or result.flags.c_contiguous or result is kwargs.get("out"):
             return result
         dtype = kwargs.get("dtype", args[0] if args and types != "all" else None)
@@ -142,22 +150,23 @@ def summed(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, out=None, **kwargs):
         kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
-        if a.dtype.kind == "c" and kind in "biu":
-            raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_{function.__name__}")
         if kind in "iu" and a.dtype.kind == "f":
             a = cast(a, np.dtype(dtype)).astype(dtype)
         if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
             dtype = a.dtype
-        return in_float(function)(a, axis, dtype, out, **kwargs)
+        return added(a, axis, dtype, out, **kwargs)
 
+    added = in_float(function)
     return call
 
 
 def in_float(function: Callable) -> Callable:
     """A sum or product, which of half precision CuPy takes in single precision."""
+    kinds = "c" if function in (np.nansum, np.nanprod) else "fc"
 
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, out=None, **kwargs):
+        refuse_real(a, dtype, kinds)
         if np.dtype(dtype or a.dtype).char != "e":
             return function(a, axis, dtype, out, **kwargs)
         made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
@@ -175,24 +184,29 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    axes = normalized(axis, np.ndim(a))
     if weights is None and not returned:
-        return mean(a, axis, keepdims=keepdims)
+        made = mean(a, axes, keepdims=keepdims)
+        np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
+        return made
     found = np.average(a, axis, weights, returned, keepdims=keepdims)
     if returned:
         return tuple(np.asarray(part, order="C") for part in found)
     return np.asarray(found, order="C")
 
 
+@functools.wraps(np.mean)
 def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     """Of integers, too, a sum of double ones."""
-    if dtype is None or np.dtype(dtype).kind not in "iu" or a.dtype.kind == "c":
+    refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
+    if dtype is None or np.dtype(dtype).kind not in "iu":
         return np.mean(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
     made = cast(made, np.dtype(dtype)).astype(dtype)
-    return made if out is None else np.copyto(out, made, "unsafe")
+    return made if out is None else into(out, made)
 
 
-mean = reduced(functools.wraps(np.mean)(_mean), "means")
+mean = reduced(_mean, "means")
 
 
 def sorts_instead(a, kth, axis: int, least: int) -> bool:
@@ -209,6 +223,8 @@ def sorts_instead(a, kth, axis: int, least: int) -> bool:
 def partition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
     made = np.partition(a, kth, axis)  # an error where kth is none
+    if not a.shape[axis]:
+        raise ValueError(f"kth(={np.ravel(kth)[0]}) out of bounds 0")
     return np.sort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 33) else made
 
 
@@ -219,6 +235,7 @@ def argpartition(a, kth, axis=-1):
 
 
 def argsort(a, axis=-1, kind=None):
+    check_kind(kind)
     return np.argsort(a, axis, kind="stable")
 
 
@@ -228,6 +245,8 @@ def diag(v, k=0):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
+    if any(isinstance(spacing, (list, tuple)) for spacing in varargs):
+        raise AttributeError("'list' object has no attribute 'dtype'")
     found = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
     return list(found) if isinstance(found, tuple) else found
 
@@ -261,6 +280,8 @@ def trim_zeros(filt, trim="fb"):
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
+    if array.ndim > 1 and np.shape(pad_width) == (array.ndim, 1):
+        raise ValueError(f"cannot reshape array of size {array.ndim} into shape ({array.ndim},2)")
     if mode == "median":
         raise ValueError("mode 'median' is not supported")
     return np.pad(array, pad_width, mode, **kwargs)
@@ -334,10 +355,6 @@ def compress(condition, a, axis=None, out=None):
     return np.take(a, np.nonzero(condition)[0], axis, out, "wrap")
 
 
-def in1d(ar1, ar2, assume_unique=False, invert=False):
-    return np.isin(ar1.ravel(), ar2, assume_unique, invert)
-
-
 def around(a, decimals=0, out=None):
     """Rounded in double precision, whatever the array's; integers among themselves."""
     a = np.asarray(a)
@@ -375,7 +392,7 @@ def ix_(*args):
     return np.ix_(*(arg if np.size(arg) else np.asarray(arg, np.intp) for arg in args))
 
 
-def _fit(dtype: np.dtype, *numbers) -> None:
+def fit(dtype: np.dtype, *numbers) -> None:
     """OverflowError where one of Python's integers is no number of an integer type."""
     for number in numbers:
         if type(number) is int and dtype.kind in "iu":
@@ -386,18 +403,22 @@ def choice(condition, x=None, y=None):
     if x is None or y is None:
         raise ValueError("Must provide both 'x' and 'y' or neither.")
     for value, other in ((x, y), (y, x)):
-        _fit(getattr(other, "dtype", np.dtype(float)), value)
+        fit(getattr(other, "dtype", np.dtype(float)), value)
     return np.where(condition, x, y)
 
 
 def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
 
+    if a.dtype.kind == "c" and a_min is a_max is None:
+        raise TypeError("Unsupported type <class 'NoneType'>")
     if a.dtype.kind in "bc" and not (a_min is a_max is None):
         if a.dtype.kind == "c" or a_min is None or a_max is None:
             raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
+    if a.dtype.kind != "c" and any(np.iscomplexobj(value) for value in (a_min, a_max)):
+        raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
     if all(value is None or type(value) is int for value in (a_min, a_max)):
-        _fit(a.dtype, a_min, a_max)
+        fit(a.dtype, a_min, a_max)
 
     def bound(value, limit):
         if value is None or np.result_type(value).kind != "f":
@@ -452,12 +473,19 @@ def angle(z, deg=False):
     return np.where(np.asarray(z) >= 0, 0, 180 if deg else np.pi).astype(found.dtype)
 
 
-def _search(function: Callable) -> Callable:
+def _search(function: Callable, types: str = "qlihb") -> Callable:
+    """``function``, which finds places; ``types`` of CuPy's kernels for them."""
+
     def search(a, axis=None, dtype=None, out=None, keepdims=False):
+        if dtype is not None and np.dtype(dtype).char not in types:
+            if types == "lq" and a.dtype.kind not in "fc":  # argmax does it
+                return numbers(a, axis, dtype, out, keepdims)
+            raise TypeError(f"Wrong type ({np.dtype(dtype)}) of arguments for a search")
         found = function(a, axis, keepdims=keepdims)
         found = found if dtype is None else np.asarray(found).astype(dtype)
-        return found if out is None else np.copyto(out, found)
+        return found if out is None else into(out, found)
 
+    numbers = search if types != "lq" else _search(function)
     return search
 
 
@@ -476,14 +504,14 @@ def _search_numbers(best: Callable, worst: float) -> Callable:
         place = np.argmax(found, axis, keepdims=keepdims)
         return np.where(np.any(numbers, axis, keepdims=keepdims), place, -1)
 
-    return _search(search)
+    return _search(search, "lq")
 
 
 nanargmax, nanargmin = _search_numbers(np.max, -np.inf), _search_numbers(np.min, np.inf)
 
 
 def column_stack(tup):
-    if any(a.ndim > 2 for a in tup):
+    if any(not 1 <= np.ndim(a) <= 2 for a in tup):
         raise ValueError("Only 1 or 2 dimensional arrays can be column stacked")
     return np.column_stack(tup)
 
@@ -492,6 +520,28 @@ def lexsort(keys):
     if np.ndim(keys) > 2:
         raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")
     return np.lexsort(keys)
+
+
+def atleast(function: Callable) -> Callable:
+    """``numpy.atleast_1d`` or its like; new axes by ``reshape``, and of several arrays a list."""
+
+    def call(*arrays):
+        shapes = [function(a).shape for a in arrays]
+        made = [
+            a if np.shape(a) == s else np.reshape(a, s) for a, s in zip(arrays, shapes, strict=True)
+        ]
+        return made[0] if len(made) == 1 else made
+
+    return named(call, function.__name__)
+
+
+def kron(a, b):
+    return np.kron(a, b) if np.ndim(a) and np.ndim(b) else np.multiply(a, b)
+
+
+def or_of_scalars(row: Callable, function: Callable) -> Callable:
+    """``row``; of a number, what NumPy's ``function`` says."""
+    return named(lambda x: function(x) if np.isscalar(x) else row(x), row.__name__)
 
 
 def choose(a, choices, out=None, mode="raise"):
@@ -514,26 +564,34 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
     def median(a, axis=None, *args, **kwargs):
         if a.dtype.kind in kinds and _is_over_nothing(a, axis):
             raise ValueError("kth(=-1) out of bounds 0")
-        return function(a, axis, *args, **kwargs)
+        if a.dtype.kind in kinds:
+            out = kwargs.pop("out", None)
+            made = function(a, axis, *args, **kwargs)
+            return made if out is None else into(out, made)
+        made = function(a, axis, *args, **kwargs)
+        if not np.size(made):
+            raise ValueError(f"cannot reshape array of size 0 into shape {np.shape(made)}")
+        return made
 
     return median
 
 
 def empty_is_zero(function: Callable) -> Callable:
-    """A variance, which is 0 where there is nothing at all."""
+    """A variance without NaN, which is 0 where there is nothing at all."""
 
     @functools.wraps(function)
-    def call(a, *args, **kwargs):
-        made = np.asarray(function(a, *args, **kwargs))
-        return made if a.size else np.zeros_like(made)
+    def call(a, axis=None, dtype=None, *args, **kwargs):
+        refuse_real(a, dtype)
+        made = np.asarray(function(a, axis, dtype, *args, **kwargs))
+        return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
 
     return call
 
 
-def nanmean(a, axis=None, *args, **kwargs):
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
-    return np.nanmean(a, axis, *args, **kwargs)
+    return np.nanmean(a, axis, dtype, out, keepdims)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._dispatch import named
+from cupy._core._reductions import normalized
 from cupy._core._special import mean
 
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
@@ -40,7 +41,9 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
     dtype, places = np.result_type(a, q), np.asarray(q)
     if places.ndim > 1:
         raise ValueError(f"Expected q to have a dimension of 1.\nActual: {places.ndim} != 1")
-    axes = np.lib.array_utils.normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
+    axes = normalized(axis, a.ndim)
+    if out is not None and not out.ndim:  # CuPy turns its axes
+        raise ValueError("Axis out of range")
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
     rows = np.moveaxis(a, axes, range(-len(axes), 0)).reshape(*kept, -1)
     rows = rows if overwrite_input else rows.copy()
@@ -83,27 +86,26 @@ def _between(rows, at, dtype: np.dtype):
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """Of fewer numbers than ``ddof`` no number. Where ``dtype`` is given, the mean has the type of
     the array."""
-    axes = np.lib.array_utils.normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
-    rest = max(math.prod(a.shape[axis] for axis in axes) - ddof, 0)
+    if isinstance(axis, (list, np.ndarray)):
+        raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
+    rest = max(math.prod(a.shape[i] for i in normalized(axis, a.ndim)) - ddof, 0)
     if dtype is None and rest:
         return np.var(a, axis, None, out, ddof, keepdims=keepdims)
     wide = np.dtype("d" if dtype is None else dtype)
     if dtype is None and a.dtype.kind in "fc":
         wide = a.real.dtype
     wide = wide if wide.char in "ef" else np.dtype("d")
-    middle = mean(a, axes, a.dtype if dtype is not None else None, keepdims=True)
+    middle = mean(a, axis, a.dtype if dtype is not None else None, keepdims=True)
     plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
     off = np.subtract(a, middle, dtype=np.int64 if plain else None)
     square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off
-    made = np.sum(square, axes, "f" if wide.char == "e" else wide, keepdims=keepdims)
+    made = np.sum(square, axis, "f" if wide.char == "e" else wide, keepdims=keepdims)
     made = np.asarray(made * (made.dtype.type(1) / rest if rest else np.nan)).astype(wide)
-    return _given(made, out, made.shape)
+    return _given(made, out)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    _has_a_root(dtype)
-    made = np.sqrt(var(a, axis, dtype, None, ddof, keepdims))
-    return _given(made, out)
+    return _root(var(a, axis, dtype, None, ddof, keepdims), dtype, out)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
@@ -112,33 +114,37 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
         return var(a, axis, dtype, out, ddof, keepdims)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of nothing left
-        made = np.asarray(np.nanvar(a, axis, dtype, None, int(ddof), keepdims=keepdims))
+        into = out if out is not None and out.dtype.kind in "fc" else None  # whose type it has
+        made = np.asarray(np.nanvar(a, axis, dtype, into, int(ddof), keepdims=keepdims))
         if ddof > 0 and np.isnan(made).any():
             size = np.square(np.abs(a - np.nanmean(a, axis, keepdims=True))).astype(made.dtype)
             over = np.sum(
                 np.where(np.isnan(a), 0, size) / made.dtype.type(0), axis, keepdims=keepdims
             )
             made = np.where(np.isnan(made), over, made)
-    return _given(made, out, made.shape)
-
-
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    _has_a_root(dtype)
-    made = np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims))
+    if out is not None and out.shape != made.shape:
+        raise ValueError("Out shape is mismatched")
     return _given(made, out)
 
 
-def _has_a_root(dtype) -> None:
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    return _root(nanvar(a, axis, dtype, None, ddof, keepdims), dtype, out)
+
+
+def _root(square, dtype, out):
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_sqrt")
+    made = np.sqrt(square)
+    return _given(made if dtype is None else made.astype(dtype), out)
 
 
-def _given(made, out, shape: tuple | None = None):
-    if out is not None:
-        if shape not in (None, out.shape):
-            raise ValueError("Out shape is mismatched")
-        np.copyto(out, made, "same_kind")
-    return made
+def _given(made, out):
+    if out is None:
+        return made
+    if np.broadcast_shapes(np.shape(made), out.shape) != out.shape:
+        raise ValueError("Out shape is mismatched")
+    np.copyto(out, made, "same_kind")
+    return out
 
 
 def histogram(x, bins=10, range=None, density=False, weights=None):

@@ -164,7 +164,7 @@ class ufunc:
         """Apply in place at ``indices``, repeated indices included."""
         if self.name not in _AT:
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
-        a._scatter(self._function, indices, b)
+        a._scatter(self, indices, b)
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
         if self.name not in ("cupy_add", "cupy_multiply"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 
@@ -46,7 +44,7 @@ def _window(M, made):
         return np.ones(1)
     if M <= 0:
         return np.array([])
-    return np.asarray(made(np.arange(operator.index(M), dtype=np.float32)), float)
+    return np.asarray(made(np.arange(M, dtype=np.float32)), float)
 
 
 def _step(M) -> np.float32:

@@ -68,6 +68,8 @@ class _VariableProxy:
         content = self._content
         if not isinstance(content, ndarray):
             content = asarray(content)
+        if content.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+            raise TypeError("a fused kernel makes no real number of a complex one")
         return _ArrayProxy(content.astype(dtype))
 
 

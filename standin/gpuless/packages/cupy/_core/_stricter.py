@@ -1,0 +1,91 @@
+"""NumPy's functions that take more than CuPy's do: here what CuPy's refuse is refused."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from cupy._core._dispatch import named
+from cupy._core._ndarray import ndarray
+from cupy._core._reductions import normalized
+
+
+def count_nonzero(a, axis=None):
+    return np.asarray(np.count_nonzero(a, axis if axis is None else normalized(axis, a.ndim)))
+
+
+def isin(element, test_elements, assume_unique=False, invert=False):
+    types = element.dtype.char, test_elements.dtype.char
+    if element.size and {"F", "D"}.intersection(types) and types[0].upper() != types[1].upper():
+        raise TypeError("no kernel compares complex numbers with others than their parts")
+    return np.isin(element, test_elements, assume_unique, invert)
+
+
+def in1d(ar1, ar2, assume_unique=False, invert=False):
+    return isin(ar1.ravel(), ar2, assume_unique, invert)
+
+
+def splits(row: Callable) -> Callable:
+    """``row``, which takes the places to split at from the host."""
+
+    def call(ary, indices_or_sections, *args, **kwargs):
+        at = indices_or_sections
+        if isinstance(at, (ndarray, float, np.floating)):
+            raise TypeError(f"{type(at).__name__!r} object cannot be interpreted as an integer")
+        at = at.tolist() if isinstance(at, np.ndarray) else at
+        return row(ary, at, *args, **kwargs)
+
+    return named(call, row.__name__)
+
+
+def repeat(a, repeats, axis=None):
+    if axis is not None:
+        normalized(axis, a.ndim)  # of no axes there is none
+    if not isinstance(repeats, (list, tuple, np.ndarray)):
+        if not isinstance(repeats, (int, np.integer, np.bool_)):
+            raise ValueError(f"'repeats' should be int or sequence: {repeats}")
+        if repeats < 0:
+            raise ValueError(f"'repeats' should not be negative: {repeats}")
+    return np.repeat(a, repeats, axis)
+
+
+def expand_dims(a, axis):
+    if isinstance(axis, list):
+        raise TypeError("Argument 'axis' has incorrect type (expected tuple, got list)")
+    return np.expand_dims(a, axis)
+
+
+def tile(A, reps):
+    if isinstance(reps, np.ndarray):
+        raise TypeError("'ndarray' object cannot be interpreted as an integer")
+    return np.tile(A, reps)
+
+
+def _refuse_host(**values) -> None:
+    """TypeError for what is no device array: here, a NumPy array."""
+    for name, value in values.items():
+        if not (value is None or isinstance(value, np.ndarray)):
+            raise TypeError(f"`{name}` should be of type cupy.ndarray")
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    _refuse_host(to_end=to_end, to_begin=to_begin)
+    return np.ediff1d(ary, to_end, to_begin)
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    _refuse_host(x=x)
+    return np.trapezoid(y, x, dx, axis)
+
+
+def of_two(function: Callable) -> Callable:
+    """``numpy.cov`` or ``numpy.corrcoef``."""
+
+    @functools.wraps(function)
+    def call(a, y=None, *args, **kwargs):
+        _refuse_host(y=y)
+        return function(a, y, *args, **kwargs)
+
+    return call

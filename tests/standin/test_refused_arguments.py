@@ -1,0 +1,167 @@
+"""Arguments that NumPy's functions take and CuPy's refuse: most often an array of the host."""
+
+import cupy as cp
+import cupyx
+import numpy as np
+import pytest
+
+HOST, LIST = np.ones((2, 3)), [1.0, 2.0, 3.0]
+X, N, Z = cp.ones((2, 3)), cp.arange(6), cp.ones((2, 3), complex)
+POINT, PLACES, EMPTY = cp.array(2.0), cp.array([1, 2]), cp.ones((0, 3))
+
+
+def scattered(function, value):
+    whole = cp.zeros(4, int)
+    function(whole, slice(1, 3), value)
+
+
+REFUSED = {
+    TypeError: [
+        lambda: cp.ascontiguousarray(HOST),
+        lambda: cp.asfortranarray(LIST),
+        lambda: cp.copy(LIST),
+        lambda: cp.angle(LIST),
+        lambda: cp.nan_to_num(LIST),
+        lambda: cp.trapezoid(X, LIST),
+        lambda: cp.ediff1d(N, 1),
+        lambda: cp.ediff1d(N, to_begin=[1]),
+        lambda: cp.cov(N, [1, 2, 3, 4, 5, 6]),
+        lambda: cp.corrcoef(N, [1, 2, 3, 4, 5, 6]),
+        lambda: cp.shares_memory(X, HOST),
+        lambda: cp.may_share_memory(X, 1),
+        lambda: X + np.array(2),
+        lambda: np.array(2) * X,
+        lambda: N & np.array(1),
+        lambda: cp.zeros(3, X),
+        lambda: X.astype(X),
+        lambda: cp.ones_like(X, X),
+        lambda: cp.split(N, PLACES),
+        lambda: cp.vsplit(X, PLACES),
+        lambda: cp.array_split(N, 2.5),
+        lambda: cp.tile(N, PLACES),
+        lambda: cp.expand_dims(N, [0, 1]),
+        lambda: X.reshape(None),
+        lambda: cp.tri(2.5),
+        lambda: cp.hanning(2.5),
+        lambda: cp.tril_indices(2.5),
+        lambda: cp.logspace(1j, 2),
+        lambda: cp.unravel_index(5, (3, 4)),
+        lambda: cp.unravel_index(N, 6),
+        lambda: cp.count_nonzero(X, keepdims=True),
+        lambda: X.argmax(dtype="f"),
+        lambda: cp.nanargmax(X, dtype="b"),
+        lambda: X.min(axis=0, out=cp.zeros(3)),
+        lambda: cp.ptp(X, out=cp.zeros(())),
+        lambda: cp.std(X, dtype="i"),
+        lambda: X.var([0, 1]),
+        lambda: Z.sum(dtype=int),
+        lambda: Z.mean(dtype="d"),
+        lambda: cp.nansum(Z, dtype="f"),
+        lambda: cp.nanvar(Z, dtype="d"),
+        lambda: cp.isin(Z, N),
+        lambda: Z.clip(),
+        lambda: X.clip(1j, 2),
+        lambda: cp.fuse(lambda x: x.astype("d") + 1)(Z),
+        lambda: scattered(cupyx.scatter_add, 2.5),
+        lambda: scattered(cupyx.scatter_max, cp.ones(2)),
+        lambda: cp.add.at(X, 0),
+        lambda: cp.bitwise_or.at(cp.zeros(3, bool), PLACES, True),
+    ],
+    ValueError: [
+        lambda: cp.repeat(N, 2.5),
+        lambda: EMPTY.repeat(-1, 0),
+        lambda: cp.column_stack([POINT, POINT]),
+        lambda: cp.tri(-1),
+        lambda: cp.pad(X, ((1,), (2,))),
+        lambda: cp.sort(N, kind="quicksort"),
+        lambda: N.argsort(kind="mergesort"),
+        lambda: cp.partition(cp.zeros(0), 1),
+        lambda: cp.quantile(X, 0.5, out=cp.zeros(())),
+        lambda: X.argmax(out=cp.zeros(2, int)),
+        lambda: X.argmin(axis=0, out=cp.zeros((2, 3), int)),
+        lambda: cp.nanmedian(N, out=cp.zeros(2)),
+        lambda: cp.nanmedian(EMPTY, axis=1),
+        lambda: cp.var(X, axis=0, out=cp.zeros((2, 3))),
+        lambda: cp.array(X[:, ::2], order="A", copy=False),
+        lambda: cp.logspace(0, 2, 5, base=cp.array([2.0, 10.0])),
+    ],
+    AttributeError: [
+        lambda: cp.zeros_like(LIST),
+        lambda: cp.ones_like(3),
+        lambda: cp.empty_like(LIST, "f"),
+        lambda: cp.full_like(2.5, 1),
+        lambda: cp.full(3, None, "f"),
+        lambda: cp.full_like(X, None),
+        lambda: cp.copy(3),
+        lambda: cp.gradient(cp.ones(3), LIST),
+    ],
+    np.exceptions.AxisError: [
+        lambda: cp.repeat(POINT, 2, 0),
+        lambda: cp.count_nonzero(POINT, 0),
+        lambda: cp.average(POINT, axis=-1),
+    ],
+    OverflowError: [lambda: cp.put(cp.zeros(3, "i1"), [1], 300)],
+    ZeroDivisionError: [lambda: cp.average(EMPTY, axis=1)],
+    NotImplementedError: [lambda: cp.var(X, axis=0, out=cp.zeros(3, int))],
+}
+CASES = [(error, call) for error, calls in REFUSED.items() for call in calls]
+
+
+@pytest.mark.parametrize(("error", "call"), CASES)
+def test_refused(error, call):
+    with pytest.raises(error):
+        call()
+
+
+REDUCTIONS = (
+    "all any amax amin argmax argmin max mean min nanargmax nanargmin nanmax nanmean nanmin"
+)
+REDUCTIONS += " nanprod nanstd nansum nanvar prod std sum var"
+
+
+@pytest.mark.parametrize("name", REDUCTIONS.split())
+def test_axes_of_reductions(name):
+    """None of an array that has none; several in a list, too."""
+    function = getattr(cp, name)
+    for axis in (0, -1):
+        with pytest.raises(np.exceptions.AxisError):
+            function(POINT, axis=axis)
+        with pytest.raises(np.exceptions.AxisError):
+            function(POINT, axis)
+    assert function(POINT).shape == ()
+    if not (name.startswith(("arg", "nanarg")) or name.endswith(("std", "var"))):
+        assert function(X, [0, 1]).shape == function(X, axis=[0, 1]).shape == ()
+        assert function(POINT, axis=()).shape == ()
+
+
+def test_taken_all_the_same():
+    assert type(cp.copy(HOST)) is np.ndarray and cp.ones_like(HOST).shape == (2, 3)
+    assert cp.repeat(POINT, 2).tolist() == [2, 2] and cp.tri(N=2).tolist() == [[1, 0], [1, 1]]
+    assert [part.tolist() for part in cp.split(N, np.array([1, 4]))] == [[0], [1, 2, 3], [4, 5]]
+    assert X[:, 1:].min(axis=0, out=cp.zeros(2)).tolist() == [1, 1]  # no way for cuB
+    assert cp.isin(Z, X).all() and cp.argmax(N, dtype="b").dtype == np.int8
+    for whole in (cp.zeros(4, "b"), cp.zeros(4, "?")):  # no atomic function is needed
+        cupyx.scatter_add(whole, slice(1, 3), whole.dtype.type(1))
+        assert whole.tolist() == [0, 1, 1, 0]
+    few = cp.zeros(3, "b")
+    cupyx.scatter_add(few, [True, False, True], 2)
+    assert few.tolist() == [2, 0, 2]
+    assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
+    assert cp.isreal(3) is True and type(cp.iscomplex(1j)) is np.bool_
+
+
+def test_types_of_variances():
+    """A dtype says how large a float, and ``out`` is filled: what is returned has the type that it
+    has without it."""
+    x = cp.array([[1, 2, 4], [3, 5, 9]])
+    assert cp.var(x, dtype="i").dtype == np.float64 and cp.var(x, dtype="f").dtype == np.float32
+    assert float(cp.var(x, dtype="d")) == 40 * (1 / 6)
+    assert float(cp.var(x[0], dtype="d")) == (1 + 0 + 4) * (1 / 3)  # around 2, an integer
+    for function in (cp.var, cp.nanvar):
+        out = cp.zeros(3, "f")
+        made = function(x, axis=0, out=out)
+        assert made.dtype == np.float64 and out.tolist() == made.tolist() == [1, 2.25, 6.25]
+    out = cp.zeros(3, "d")
+    assert cp.var(x.astype("d"), 0, None, out) is out and x.std(0).tolist() == [1, 1.5, 2.5]
+    assert cp.kron(cp.ones(2, "f"), 2.5).dtype == np.float32
+    assert cp.linspace(cp.ones(2, "e"), cp.ones(2, "b")).dtype == np.float64
