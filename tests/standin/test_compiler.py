@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -156,6 +157,31 @@ def test_zig_does_not_compile_a_library_of_its_own_first(tmp_path):
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list((tmp_path / "local").rglob("*.o"))  # it was zig
     assert not list(tmp_path.rglob("libcompiler_rt*"))
+
+
+def test_kernels_wait_for_each_other_whatever_a_distribution_has_its_compiler_do(tmp_path):
+    """Ubuntu's g++ protects stacks and jumps of itself; fibers jump from one stack to another."""
+    code = """
+import gpuless; gpuless.install(); import cupy as cp
+source = '''extern "C" __global__ void k(float* x) {
+    x[threadIdx.x] *= 2;
+    __syncthreads();
+    x[255 - threadIdx.x] += 1;
+}'''
+x = cp.arange(256, dtype="f")
+cp.RawKernel(source, "k")((1,), (256,), (x,))
+assert (x == 2 * cp.arange(256) + 1).all()
+"""
+    defaults = "-fstack-protector-strong -D_FORTIFY_SOURCE=2"
+    if platform.machine() == "x86_64":
+        defaults += " -fcf-protection=full"
+    environment = {
+        **os.environ,
+        "CXX": f"{' '.join(compiler.find_compiler().command)} {defaults}",
+        "GPULESS_CACHE": str(tmp_path),
+        "PYTHONPATH": str(ROOT / "standin"),
+    }
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
 def test_messages_that_are_not_understood_are_kept():
