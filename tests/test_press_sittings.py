@@ -184,17 +184,13 @@ def test_an_argument_is_no_name_that_a_folded_cell_defines():
     assert not [p for p in bounds.problems(book, "99") if "which folded" in p]
 
 
-# A mend would change code that is recorded: it waits for the chapter's next recording.
-KNOWN = {"62": ["cell contest: 27 lines; 25 is the limit"]}
-
-
 @pytest.mark.parametrize("path", notebook.paths(), ids=lambda path: path.stem)
 def test_chapters_keep_the_bounds_or_stand_on_the_list(path):
     problems = bounds.problems(notebook.read(path), path.stem[:2])
     if path.stem[:2] in labels.plan()["not_in_sittings"]:
         assert problems, "it keeps all bounds: take it off the list in book/chapters.toml"
     else:
-        assert problems == KNOWN.get(path.stem[:2], [])
+        assert not problems
 
 
 @pytest.mark.parametrize("path", notebook.paths(), ids=lambda path: path.stem)

@@ -2,13 +2,15 @@
 
 import functools
 
+import numpy as np
 import torch
 from torch.nn import functional
+from torch.utils import benchmark
 
 from helpers.programs.tools.torch_gate import silu_gate
-from helpers.programs.tools.worker import warm
 
 SIDES = {"large": 16384, "small": 32}  # float32: 1 GiB an array; and where the host decides
+SECONDS, SAMPLES = 0.02, 15  # the least that a sample lasts, and how many there are
 
 
 def plain(x, y):
@@ -62,6 +64,16 @@ def refuses():
     return said
 
 
+def seconds(call):
+    """Return the seconds of a warm `call()`, from an idle GPU to an idle GPU, and their spread."""
+    timer = benchmark.Timer("call()", globals={"call": call})
+    timer.timeit(10)  # the first calls compile
+    calls = max(1, round(SECONDS / timer.timeit(10).mean + 0.5))
+    samples = [timer.timeit(calls).mean for _ in range(SAMPLES)]
+    low, median, high = map(float, np.quantile(samples, (0.25, 0.5, 0.75)))
+    return {"median": median, "low": low, "high": high, "calls": calls}
+
+
 def measure():
     """Return what was found, and the seconds of forward and backward for each of three ways.
 
@@ -75,5 +87,5 @@ def measure():
         found[size] = {"side": side, "bytes": 8 * x.nbytes}  # arrays moved: forward 3, backward 5
         for name, function in ways.items():
             call = functools.partial(step, function, x, y, dz)
-            found[size][name] = warm(call, lambda _: torch.cuda.synchronize())
+            found[size][name] = seconds(call)
     return found | {"versions": {"PyTorch": torch.__version__}}
