@@ -242,8 +242,7 @@ def test_variables_that_need_no_computing():
 def test_an_array_without_elements():
     k = kernel("y[i] = 1;", "float *y, int i")
     for i in (0, 1000):
-        text = complaint(k, cp.zeros(0, np.float32), i)
-        assert f"writes y[{i}], outside the array 'y' of 0 bytes" in text
+        assert "array without elements" in complaint(k, cp.zeros(0, np.float32), i)
 
 
 # ---- malloc and new --------------------------------------------------------------------------

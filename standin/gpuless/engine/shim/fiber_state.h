@@ -94,7 +94,7 @@ const char *describe_address(const char *address) {
     if (is_stack_fence(address))
         return "more local memory than the stand-in gives a thread (about 100 KiB, and 1 MiB where it "
                "cannot wait for others)";
-    if (address < (const char *)4096) return "an access through a null pointer";
+    if (address < (const char *)4096) return "an access through a null pointer, such as that of an array without elements";
     return "";
 }
 
