@@ -16,6 +16,10 @@ def einsum(*operands, **kwargs):
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     dtype = kwargs.pop("dtype", None)
+    if len(arrays) == 1 and dtype is not None:
+        inputs, output = _labels(operands)
+        if set(inputs[0]) <= set(output):  # a view, which has the array's type
+            return np.einsum(*operands, **kwargs)
     if len(arrays) > 1 or dtype is not None:
         common = np.result_type(*(array.dtype for array in arrays)) if dtype is None else dtype
         operands = tuple(

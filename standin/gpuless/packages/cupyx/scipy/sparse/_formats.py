@@ -20,6 +20,8 @@ class _made(_base._spbase):
         if given is not None and dtype is None and given[0].dtype.char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         make = getattr(scipy.sparse, type(self).__name__)
+        if shape is not None:
+            shape = tuple(int(n) if isinstance(n, cupy.ndarray) else n for n in shape)
         found = make(_plain(arg1), shape=shape, dtype=dtype, copy=False)
         if found.ndim != 2:
             raise not_covered("cupyx.scipy.sparse of one dimension")
