@@ -76,6 +76,8 @@ def scanned(function):
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
+        if axis is not None:  # NumPy takes an array without axes as one of a single element
+            axis = normalized(int(axis), a.ndim)[0]
         result = cast_first(function)(a, axis, *args, **kwargs)
         if axis is None or result is kwargs.get("out") or not result.size:
             return result
