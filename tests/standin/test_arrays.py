@@ -470,6 +470,13 @@ def test_the_array_itself_where_nothing_is_to_be_done():
         assert own.base is None and own.flags.owndata and own is not a
 
 
+def test_a_sign_of_booleans():
+    with pytest.warns(DeprecationWarning, match="ill-defined"):
+        assert (+cp.array([True, False])).tolist() == [True, False]
+    with pytest.raises(TypeError):
+        cp.positive(cp.array([True]))
+
+
 def test_a_diagonal_can_be_written_to():
     a = cp.zeros((2, 3))
     cp.diagonal(a)[:] = 1

@@ -20,6 +20,7 @@ REFUSED = {
     TypeError: [
         lambda: cp.ascontiguousarray(HOST),
         lambda: Z.sum(axis=0, out=cp.zeros(3)),
+        lambda: cp.cumsum(X, 1.5),
         lambda: cp.asfortranarray(LIST),
         lambda: cp.copy(LIST),
         lambda: cp.angle(LIST),

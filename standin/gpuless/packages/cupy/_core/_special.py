@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import warnings
 from collections.abc import Callable
 
@@ -77,7 +78,7 @@ def scanned(function):
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
         if axis is not None:  # NumPy takes an array without axes as one of a single element
-            axis = normalized(int(axis), a.ndim)[0]
+            axis = normalized(operator.index(axis), a.ndim)[0]
         result = cast_first(function)(a, axis, *args, **kwargs)
         if axis is None or result is kwargs.get("out") or not result.size:
             return result

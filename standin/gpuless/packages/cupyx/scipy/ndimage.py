@@ -180,7 +180,8 @@ def _places(call, greatest: bool):
 
     def place(input, labels=None, index=None):
         if isinstance(input, _ndarray):
-            sorts = not isinstance(index, (int, _np.integer, type(None))) and len(index) > 15
+            many = getattr(index, "ndim", isinstance(index, (list, tuple)))
+            sorts = bool(many) and len(index) > 15
             input = _routine(_ranks, input, greatest and not sorts)
         return _on_host(call(input, labels, index))
 
