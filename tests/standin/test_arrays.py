@@ -456,10 +456,42 @@ def test_views_by_strides():
     windows = cp.lib.stride_tricks.sliding_window_view(a, 3)
     same(windows, np.lib.stride_tricks.sliding_window_view(np.arange(6.0), 3))
     a[2] = 9
-    assert windows[0, 2] == windows[2, 0] == 9 and windows.base is a
+    assert windows[0, 2] == windows[2, 0] == 9 and windows.base is None
     assert cp.lib.stride_tricks.as_strided(a, (2, 3), (8, 8)).tolist() == [[0, 1, 9], [1, 9, 3]]
     with pytest.raises(ValueError, match="leave the memory of the array"):
         cp.lib.stride_tricks.as_strided(a, (2, 3), (24, 16))
+
+
+def test_the_array_itself_where_nothing_is_to_be_done():
+    a = cp.ones((2, 3))
+    assert a.squeeze() is cp.squeeze(a) is cp.moveaxis(a, 1, 1) is cp.rollaxis(a, 0) is a
+    assert cp.split(a, 1)[0] is a and cp.require(a.T[::2]).base is a
+    for own in (a.flatten(), cp.array(a, ndmin=3), cp.from_dlpack(a), cp.require(a, None, "O")):
+        assert own.base is None and own.flags.owndata and own is not a
+
+
+def test_a_sign_of_booleans():
+    with pytest.warns(DeprecationWarning, match="ill-defined"):
+        assert (+cp.array([True, False])).tolist() == [True, False]
+    with pytest.raises(TypeError):
+        cp.positive(cp.array([True]))
+
+
+def test_a_diagonal_can_be_written_to():
+    a = cp.zeros((2, 3))
+    cp.diagonal(a)[:] = 1
+    a.diagonal(1)[...] += 2
+    assert a.tolist() == [[1, 2, 0], [0, 1, 2]]
+
+
+def test_arrays_without_axes():
+    a = cp.array(1.5)
+    assert cp.clip(a, -1, 1).shape == a.clip(2).shape == ()
+    places = cp.unravel_index(cp.array([[1, 7], [3, 2]]).argmax(), (2, 2))
+    assert [(p.shape, int(p)) for p in places] == [((), 0), ((), 1)]
+    assert cp.unravel_index(cp.arange(1), ()) == ()
+    with pytest.raises(ValueError, match="Unsupported dtype"):
+        cp.ones(3)["name"]
 
 
 def test_the_class_has_its_public_name():

@@ -77,6 +77,32 @@ def test_scalars_keep_their_kind():
     assert scale(cp.asarray(X), np.float64(2.5), 1).dtype == np.float64
 
 
+TYPES = {
+    "B*0.5": "e",
+    "?*2": "b",
+    "?*2+f": "f",
+    "B*300": "B",
+    "h*0.5": "f",
+    "i*0.5": "d",
+    "f*1j": "F",
+}
+
+
+@pytest.mark.parametrize("text", TYPES)
+def test_numbers_have_the_least_type_that_a_kernel_takes(text):
+    kind, _, number = text.removesuffix("+f").partition("*")
+    x, y = cp.ones(3, kind), cp.ones(3, "f")
+    number = complex(number) if "j" in number else float(number) if "." in number else int(number)
+    for fused in (lambda x, y: x * number, lambda x, y, n=number: n * x):
+        if text.endswith("+f"):
+            made = cp.fuse(kernel_name="k")(lambda x, y, fused=fused: fused(x, y) + y)(x, y)
+        else:
+            made = cp.fuse(kernel_name="k")(fused)(x, y)
+        assert made.dtype.char == TYPES[text]
+    chosen = cp.fuse(kernel_name="k")(lambda x, t: cp.where(x > t, x, t * 0.5))
+    assert chosen(y, 1).dtype == np.float32 and chosen(y.astype("e"), 1).dtype == np.float16
+
+
 def test_without_device_arrays_it_is_the_plain_function():
     double = cp.fuse(kernel_name="k")(lambda x: x * 2)
     np.testing.assert_array_equal(double(X), 2 * X)

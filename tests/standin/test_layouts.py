@@ -3,6 +3,7 @@
 import cupy as cp
 import cupyx.scipy.fft
 import cupyx.scipy.fftpack
+import cupyx.scipy.special
 import numpy as np
 import pytest
 
@@ -44,6 +45,10 @@ IN_C = {
     "sum over no axis": lambda x: x.sum(axis=()),
     "r_": lambda x: cp.r_[x, x],
     "c_": lambda x: cp.c_[x, x],
+    "where": lambda x: cp.where(cp.asfortranarray(x > 3), x, 0),
+    "triu": cp.triu,
+    "softmax": lambda x: cupyx.scipy.special.softmax(x, axis=1),
+    "log_softmax": lambda x: cupyx.scipy.special.log_softmax(x, axis=0),
     "polyval": lambda x: cp.polyval(cp.arange(3.0), x),
 }
 AS_GIVEN = {
@@ -118,6 +123,13 @@ SUMS = {
 def test_einsum(name):
     made, axes = SUMS[name][0](), SUMS[name][1]
     assert made.transpose(axes).flags.c_contiguous
+
+
+def test_what_libraries_leave_by_columns():
+    stack, sides = cp.stack([SQUARE, SQUARE + 1]), cp.asarray(ARRAY[:2, :, :3])
+    made = cp.linalg.solve(stack, sides)
+    assert made.strides == (96, 8, 32) and cp.allclose(stack @ made, sides)
+    assert cp.random.multivariate_normal(cp.zeros(2), cp.eye(2), 5).strides == (8, 40)
 
 
 def test_a_diagonal_is_a_copy():

@@ -2,6 +2,7 @@
 
 import cupy as cp
 import cupyx
+import cupyx.scipy.special
 import numpy as np
 import pytest
 
@@ -18,6 +19,8 @@ def scattered(function, value):
 REFUSED = {
     TypeError: [
         lambda: cp.ascontiguousarray(HOST),
+        lambda: Z.sum(axis=0, out=cp.zeros(3)),
+        lambda: cp.cumsum(X, 1.5),
         lambda: cp.asfortranarray(LIST),
         lambda: cp.copy(LIST),
         lambda: cp.angle(LIST),
@@ -99,10 +102,22 @@ REFUSED = {
         lambda: cp.repeat(POINT, 2, 0),
         lambda: cp.count_nonzero(POINT, 0),
         lambda: cp.average(POINT, axis=-1),
+        lambda: cp.cumsum(POINT, 0),
+        lambda: cp.cumprod(POINT, axis=-1, out=POINT),
+        lambda: cp.nancumsum(POINT, -1),
+        lambda: cp.add.accumulate(POINT),
+        lambda: cupyx.scipy.special.softmax(POINT, axis=0),
+        lambda: cupyx.scipy.special.logsumexp(POINT, axis=-1),
     ],
-    OverflowError: [lambda: cp.put(cp.zeros(3, "i1"), [1], 300)],
+    OverflowError: [
+        lambda: cp.put(cp.zeros(3, "i1"), [1], 300),
+        lambda: cp.pad(cp.ones(3, "u1"), 1, constant_values=-1),
+    ],
     ZeroDivisionError: [lambda: cp.average(EMPTY, axis=1)],
-    NotImplementedError: [lambda: cp.var(X, axis=0, out=cp.zeros(3, int))],
+    NotImplementedError: [
+        lambda: cp.var(X, axis=0, out=cp.zeros(3, int)),
+        lambda: cp.sort_complex(X.T),
+    ],
 }
 CASES = [(error, call) for error, calls in REFUSED.items() for call in calls]
 

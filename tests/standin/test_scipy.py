@@ -326,3 +326,17 @@ def test_images_and_signals_as_cupys():
     assert FACES.signal.fftconvolve(cp.zeros(0, "f"), image[0]).dtype == np.float32
     assert FACES.fft.next_fast_len(11) == 12 and FACES.fft.next_fast_len(7, True) == 7
     assert isinstance(cp.polyfit(image[0], image[1], 1, full=True)[-1], np.float64)
+
+
+def test_the_first_of_several_places():
+    """Of up to fifteen labels the first place of each; of more, the last one of the greatest."""
+    x = cp.asarray(np.resize([1, 0, 3, 3, 0, 1, 3], 320).reshape(20, 16))
+    labels = cp.asarray(np.repeat(np.arange(1, 21), 16).reshape(20, 16))
+    for many in (15, 20):
+        least, most, first, last = FACES.ndimage.extrema(x, labels, cp.arange(1, many + 1))
+        rows = x.get()[:many]
+        assert [tuple(map(int, p)) for p in first] == [*enumerate(rows.argmin(1).tolist())]
+        places = rows.argmax(1) if many == 15 else 15 - rows[:, ::-1].argmax(1)
+        assert [tuple(map(int, p)) for p in last] == [*enumerate(places.tolist())]
+        assert least.tolist() == [0] * many and most.tolist() == [3] * many
+    assert FACES.ndimage.maximum_position(x, labels, 2) == (1, int(x[1].argmax()))

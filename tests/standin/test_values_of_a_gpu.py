@@ -351,6 +351,19 @@ def test_two_zeros():
     assert cp.maximum(cp.array([-1.0, NAN, 3]), 0).tolist()[::2] == [0, 3]
 
 
+def test_memory_is_cleared_where_zeros_are_set():
+    """So that of -0.0 it holds 0.0, in a part that lies together."""
+    x, y = cp.ones((2, 3)), cp.ones((2, 3))
+    x[0], x[1, 1] = -0.0, -0.0
+    y.fill(-0.0)
+    assert not cp.signbit(x).any() and not cp.signbit(y).any()
+    x[:, 0], x[1, [1, 2]] = -0.0, -0.0
+    assert cp.signbit(x).tolist() == [[True, False, False], [True, True, True]]
+    z = cp.ones(2, complex)
+    z[...] = complex(-0.0, 1)
+    assert z.tolist() == [1j] * 2 and cp.signbit(z.real).all()
+
+
 def test_complex_numbers_with_parts_that_are_none():
     x, y = cp.array([1 + 2j, complex(NAN, 1), complex(1, NAN)]), 1 + 1j
     np.testing.assert_equal(cp.maximum(x, y).get(), [1 + 2j, complex(NAN, 0), complex(NAN, 0)])

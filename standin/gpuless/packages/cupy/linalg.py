@@ -129,7 +129,10 @@ def _solve(a, b):
         raise ValueError(
             "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b"
         )
-    return np.linalg.solve(a, b)
+    found = np.linalg.solve(a, b)
+    if a.ndim == 2 or b.ndim != a.ndim or a.shape[-1] > 256:
+        return found
+    return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)  # from cuBLAS
 
 
 def _lstsq(a, b, rcond=None):
@@ -227,7 +230,7 @@ norm = row(np.linalg.norm, library=_norms, order="C")
 pinv = _solver(np.linalg.pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet)
-solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2), "solve")
+solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)

@@ -336,7 +336,9 @@ class RandomState(_Source):
         self, mean, cov, size=None, check_valid="ignore", tol=1e-8, method="cholesky", dtype=float
     ):
         given = {"check_valid": check_valid, "tol": tol, "method": method}
-        return self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
+        made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
+        # Each part of all the vectors lies together.
+        return made.reshape(-1, made.shape[-1]).copy("F").reshape(made.shape)
 
     beta = _distribution("beta", "a", "b")
     binomial = _distribution("binomial", "n", "p", dtype=int)

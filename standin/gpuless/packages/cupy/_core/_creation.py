@@ -75,7 +75,7 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
     if isinstance(x, ndarray):
         if copy:
             raise BufferError("copy=True only supported for copy to CPU.")
-        return x.view()
+        return _ndarray.wrap(x._array, x._memory)
     if type(x).__name__ == "PyCapsule" and '"dltensor"' in repr(x):
         x = _Capsule(x)
     if hasattr(x, "__dlpack_device__"):
@@ -163,7 +163,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             refuse_while_capturing("H2D transfers")
         return _ndarray.place(host, order)
     if result.ndim < ndmin:
-        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+        result = result.view() if result is obj else result
+        result.shape = (1,) * (ndmin - result.ndim) + result.shape
     return result
 
 
@@ -391,14 +392,15 @@ triu_indices = created(counted(np.triu_indices))
 def unravel_index(indices, dims, order="C"):
     if not isinstance(indices, ndarray) or not np.iterable(dims):
         raise TypeError(f"a device array and a shape are needed, not {indices!r} and {dims!r}")
-    return _coordinates(indices, dims, "C" if order is None else order.upper())
+    return _coordinates(indices, dims, "C" if order is None else order.upper(), indices.dtype)
 
 
 @created
-def _coordinates(indices, dims, order):
-    """Of the type of the indices."""
+def _coordinates(indices, dims, order, dtype):
+    if not len(dims) and not np.any(indices):  # of an array without axes there are none
+        return ()
     found = np.unravel_index(indices, dims, order)
-    return tuple(np.asarray(one).astype(indices.dtype) for one in found)
+    return tuple(np.asarray(one).astype(dtype) for one in found)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):

@@ -201,8 +201,9 @@ def require(a, dtype=None, requirements=None) -> ndarray:
         wanted = {possible[text.upper()] for text in requirements or ()}
     except KeyError as error:
         raise ValueError(f"Incorrect flag {error} in requirements") from None
+    if not wanted:
+        return asarray(a, dtype)
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    result = asarray(a, dtype, order)
-    return result.copy(order) if "O" in wanted and result.base is not None else result
+    return array(a, dtype, copy=True if "O" in wanted else None, order=order)

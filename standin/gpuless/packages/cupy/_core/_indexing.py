@@ -70,6 +70,8 @@ def _entry(entry, assigned: bool):
         if ndarray in map(type, ends):
             entry = slice(*(int(e) if type(e) is ndarray else e for e in ends))
         return entry, 1
+    if isinstance(entry, str):
+        raise ValueError(f"Unsupported dtype {np.asarray(entry).dtype}")
     entry = as_device(entry)
     if isinstance(entry, ndarray):
         check_device(entry)
@@ -136,6 +138,8 @@ class Elements:
                 raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
             if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
                 source = np.asarray(value, dtype=self.dtype)  # OverflowError, TypeError: as in CuPy
+            if not advanced and not source and target[entries].flags.c_contiguous:
+                source = np.zeros((), self.dtype)  # CuPy clears the memory: of -0.0 it makes 0.0
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries

@@ -6,10 +6,10 @@ import numpy as np
 
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, extends, submit
-from cupy._core._ndarray import allocate_like, ndarray, place
+from cupy._core._ndarray import allocate_like, ndarray, place, wrap
 from cupy._core._protocols import as_device
 from cupy._core._run import routine, run
-from cupy._core._special import partition
+from cupy._core._special import diagonal, partition
 from cupy.cuda import _late
 from cupy.cuda.stream import get_current_stream, refuse_while_capturing
 
@@ -70,15 +70,11 @@ class Views:
         return _view_of(self, lambda a: a.swapaxes(axis1, axis2))
 
     def squeeze(self, axis=None):
-        return _view_of(self, lambda a: a.squeeze(axis))
+        made = _view_of(self, lambda a: a.squeeze(axis))
+        return self if made.ndim == self.ndim else made
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
-        def diagonal(a):
-            view = a.diagonal(offset, axis1, axis2)
-            view.flags.writeable = True  # NumPy's is read-only, CuPy's is not
-            return view
-
-        return _view_of(self, diagonal)
+        return _view_of(self, lambda a: diagonal(a, offset, axis1, axis2))
 
 
 def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:
@@ -111,7 +107,10 @@ class Copies:
             return self.copy()
 
     def flatten(self, order="C"):
-        return self.copy(order).ravel(order) if order in "CF" else self.ravel(order).copy()
+        if order not in "CF":
+            return self.ravel(order).copy()
+        flat = self.copy(order).ravel(order)
+        return wrap(flat._array, flat._memory)  # no view: nobody else has that memory
 
     def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
         if casting is not None:
@@ -144,6 +143,8 @@ class Copies:
         value = np.asarray(value, dtype=self.dtype)
         if value.shape != ():
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        if not value and self._array.flags.c_contiguous:
+            value = np.zeros((), self.dtype)  # CuPy clears the memory: of -0.0 it makes 0.0
         self._write(lambda: value)
 
     def set(self, arr: np.ndarray, stream=None) -> None:

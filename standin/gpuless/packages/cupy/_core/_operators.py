@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 
@@ -119,7 +120,6 @@ class Methods:
     """Methods that are functions of the array."""
 
     __neg__ = _method(_ufuncs.negative)
-    __pos__ = _method(_ufuncs.positive)
     __abs__ = _method(_ufuncs.absolute)
     __invert__ = _method(_ufuncs.invert)
 
@@ -148,6 +148,13 @@ class Methods:
     take = _method(_routines.take)
     trace = _method(_routines.trace)
     var = _method(_routines.var)
+
+    def __pos__(self):
+        if self.dtype.kind != "b":
+            return _ufuncs.positive(self)
+        text = "Applying '+' to a non-numerical array is ill-defined. Returning a copy, but in the "
+        warnings.warn(text + "future this will error.", DeprecationWarning, stacklevel=2)
+        return self.copy()
 
     def scatter_add(self, slices, value) -> None:
         self._scatter(_ufuncs.add, slices, value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import warnings
 from collections.abc import Callable
 
@@ -76,6 +77,8 @@ def scanned(function):
 
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
+        if axis is not None:  # NumPy takes an array without axes as one of a single element
+            axis = normalized(operator.index(axis), a.ndim)[0]
         result = cast_first(function)(a, axis, *args, **kwargs)
         if axis is None or result is kwargs.get("out") or not result.size:
             return result
@@ -149,6 +152,8 @@ def summed(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, out=None, **kwargs):
+        if out is not None:
+            refuse_real(a, out.dtype)
         kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
         if kind in "iu" and a.dtype.kind == "f":
             a = cast(a, np.dtype(dtype)).astype(dtype)
@@ -239,6 +244,23 @@ def argsort(a, axis=-1, kind=None):
     return np.argsort(a, axis, kind="stable")
 
 
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    view = np.diagonal(a, offset, axis1, axis2)
+    view.flags.writeable = a.flags.writeable  # NumPy's is read-only, CuPy's is not
+    return view
+
+
+def unmoved(function: Callable) -> Callable:
+    """``function``, which turns or drops axes; where it has nothing to do, the array itself."""
+
+    @functools.wraps(function)
+    def call(a, *args, **kwargs):
+        made = function(a, *args, **kwargs)
+        return a if (made.shape, made.strides) == (a.shape, a.strides) else made
+
+    return call
+
+
 def diag(v, k=0):
     """New memory also of a diagonal, of which NumPy gives a view."""
     return np.array(np.diag(v, k))
@@ -284,6 +306,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError(f"cannot reshape array of size {array.ndim} into shape ({array.ndim},2)")
     if mode == "median":
         raise ValueError("mode 'median' is not supported")
+    if array.dtype.kind in "iu":  # OverflowError
+        np.asarray(kwargs.get("constant_values", 0), array.dtype)
     return np.pad(array, pad_width, mode, **kwargs)
 
 
@@ -339,6 +363,12 @@ def _order_of_rows(keys, rows):
 
 def unique_values(x):
     return np.unique(x, equal_nan=False)  # sorted, which NumPy's unique_values need not be
+
+
+def sort_complex(a):
+    if not np.empty_like(a).flags.c_contiguous:  # CuPy sorts a copy that lies as the array does
+        raise NotImplementedError("Sorting non-contiguous array is not supported.")
+    return np.sort_complex(a)
 
 
 def msort(a):
@@ -428,7 +458,7 @@ def clip(a, a_min, a_max, out=None):
         return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
 
     low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
-    made = np.clip(a, low, high, out)
+    made = np.asarray(np.clip(a, low, high, out))
     if a.dtype.kind == "f":  # one zero for another is no change
         np.copyto(made, a, "unsafe", where=(a == 0) & (made == 0))
     if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):

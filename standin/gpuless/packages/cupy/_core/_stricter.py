@@ -35,7 +35,8 @@ def splits(row: Callable) -> Callable:
         if isinstance(at, (ndarray, float, np.floating)):
             raise TypeError(f"{type(at).__name__!r} object cannot be interpreted as an integer")
         at = at.tolist() if isinstance(at, np.ndarray) else at
-        return row(ary, at, *args, **kwargs)
+        parts = row(ary, at, *args, **kwargs)
+        return [ary] if len(parts) == 1 else parts
 
     return named(call, row.__name__)
 

@@ -20,6 +20,8 @@ from cupy._core._ufunc import ufunc
 from cupy.cuda.compiler import CompileException
 
 _SCALARS = (int, float, complex, bool, np.generic)
+_PYTHON = (bool, int, float, complex)
+_CHOICES = [2 * kind for kind in "?bBhHiIlLqQefdFD"]
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
 _OTHERS = "where clip copy copyto around round real imag".split()
 
@@ -115,12 +117,26 @@ def _unwrap(value):
     raise TypeError(f"{type(value)} type is not supported")
 
 
-def _as_one_another(values: list) -> list:
-    """Two choices: a Python integer takes the other's integer type, even if that cannot hold it."""
-    types = {v.dtype for v in values if isinstance(v, ndarray)}
-    if len(types) != 1 or (dtype := types.pop()).kind not in "iu":
+def _typed(values: list, rows: list[str]) -> list:
+    """``values``, of which a number of Python's has the type of the first kernel that takes it and
+    the others, even if that cannot hold it: among booleans 2 is an int8, and 0.5 a half."""
+    if not any(type(v) in _PYTHON for v in values):
         return values
-    return [np.array(v).astype(dtype)[()] if type(v) is int else v for v in values]
+    types = [type(v) if type(v) in _PYTHON else v.dtype for v in values]
+    for row in rows:
+        if all(map(_fits, types, row)):
+            return [
+                np.array(v).astype(t)[()] if type(v) in _PYTHON else v
+                for v, t in zip(values, row, strict=False)
+            ]
+    return values
+
+
+@functools.cache
+def _fits(given, needed: str) -> bool:
+    if np.can_cast(given, needed):
+        return True
+    return isinstance(given, type) and np.result_type(given(0), needed) == np.dtype(needed)
 
 
 def _wrap(value, proxies: tuple):
@@ -152,7 +168,10 @@ def _fusable(function: Callable) -> Callable:
             for key, value in kwargs.items()
         }
         if name == "where":
-            content = [asarray(content[0]), *_as_one_another(content[1:])]
+            content = [asarray(content[0]), *_typed(content[1:], _CHOICES)]
+        elif isinstance(args[0], ufunc):
+            inputs = args[0].nin
+            content[:inputs] = _typed(content[:inputs], args[0].types)
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:

@@ -19,7 +19,7 @@ def as_strided(x: ndarray, shape=None, strides=None) -> ndarray:
     held = x._memory
     if view.size and not held.ptr <= first <= last <= held.ptr + held.size:
         raise ValueError(f"shape {shape} and strides {strides} leave the memory of the array")
-    return wrap(view, held, x)
+    return wrap(view, held)  # CuPy's has no base
 
 
 def sliding_window_view(
@@ -27,4 +27,4 @@ def sliding_window_view(
 ) -> ndarray:
     """All windows of ``window_shape`` along ``axis``, as a view; as NumPy's function."""
     view = np.lib.stride_tricks.sliding_window_view(x._array, window_shape, axis, writeable=True)
-    return wrap(view, x._memory, x)
+    return wrap(view, x._memory)

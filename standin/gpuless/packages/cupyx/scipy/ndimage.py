@@ -10,6 +10,7 @@ from cupy import stack as _stack
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
+from cupy._core._run import routine as _routine
 from cupy._core._ufuncs import rint as _rint
 from scipy import ndimage as _library
 
@@ -164,19 +165,38 @@ def _on_host(found):
     return found.get()[()] if isinstance(found, _ndarray) and not found.ndim else found
 
 
-def _places(name: str):
-    """The function of that name, whose results are places, or are so from the third one on."""
-    function = globals()[name]
-
-    def call(*args, **kwargs):
-        found = function(*args, **kwargs)
-        return (*found[:2], *_on_host(found[2:])) if name == "extrema" else _on_host(found)
-
-    return _named(call, name, "of SciPy, on the device")
+def _ranks(values, backwards: bool):
+    """Which number of ``values`` comes where, of equal ones the first or the last one first."""
+    numbers = values.ravel()
+    order = _np.argsort(numbers[::-1] if backwards else numbers, kind="stable")
+    ranks = _np.empty_like(order)
+    ranks[numbers.size - 1 - order if backwards else order] = _np.arange(numbers.size)
+    return ranks.reshape(values.shape)
 
 
-for _name in ("minimum_position", "maximum_position", "extrema"):
-    globals()[_name] = _places(_name)
+def _places(call, greatest: bool):
+    """``call``, of equal numbers with the place of the first one; SciPy gives any. Of the greatest
+    it is the last one where CuPy sorts: for more than fifteen labels."""
+
+    def place(input, labels=None, index=None):
+        if isinstance(input, _ndarray):
+            many = getattr(index, "ndim", isinstance(index, (list, tuple)))
+            sorts = bool(many) and len(index) > 15
+            input = _routine(_ranks, input, greatest and not sorts)
+        return _on_host(call(input, labels, index))
+
+    return _named(place, call.__name__, "of SciPy, on the device")
+
+
+minimum_position = _places(minimum_position, False)  # noqa: F821
+maximum_position = _places(maximum_position, True)  # noqa: F821
+
+
+def extrema(input, labels=None, index=None):
+    """The least and greatest numbers, and where they are."""
+    given = input, labels, index
+    places = minimum_position(*given), maximum_position(*given)
+    return minimum(*given), maximum(*given), *places  # noqa: F821
 
 
 def __getattr__(name: str):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as _np
+from cupy._core import _routines, _ufuncs
+from cupy._core._dispatch import unsupported as _unsupported
+from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._routines import broadcast_arrays as _broadcast
 from cupy._core._routines import round, sinc  # noqa: F401  (its own, not SciPy's, in CuPy too)
 from cupy._core._routines import where as _where
@@ -78,6 +81,48 @@ _OWN = {
     "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
     **{name: _bounded(getattr(_library, name)) for name in ("y0", "y1")},
 }
+
+
+def _most(x, axis):
+    """The greatest number along ``axis``, where that is one."""
+    most = _routines.amax(x, axis=axis, keepdims=True)
+    return _where(_ufuncs.isfinite(most), most, most.dtype.type(0))
+
+
+def softmax(x, axis=None):
+    """Exponentials that sum to 1 along ``axis``."""
+    if not isinstance(x, _ndarray):
+        raise _unsupported(x)
+    made = _ufuncs.exp(x - _routines.amax(x, axis=axis, keepdims=True))
+    return made / _routines.sum(made, axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis=None):
+    """Logarithms of the softmax."""
+    if not isinstance(x, _ndarray):
+        raise _unsupported(x)
+    x = x - _most(x, axis)
+    if x.dtype.kind in "iu":
+        x = x.astype(next(t for t in "efd" if _np.can_cast(x.dtype, t)))
+    return x - _ufuncs.log(_routines.sum(_ufuncs.exp(x), axis=axis, keepdims=True))
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    """The logarithm of the sum of exponentials, each ``b`` times."""
+    if not isinstance(a, _ndarray):
+        raise _unsupported(a)
+    if a.dtype.kind in "biu":
+        a = a.astype(float)
+    if b is not None:
+        a, b = _broadcast(a, b)
+        a = _where(b == 0, a.dtype.type(-_np.inf), a)
+    most = _most(a.real, axis)
+    made = _ufuncs.exp(a - most)
+    total = _routines.sum(made if b is None else b * made, axis=axis, keepdims=keepdims)
+    sign, total = (_ufuncs.sign(total), abs(total)) if return_sign else (None, total)
+    found = _ufuncs.log(total)
+    found += most if keepdims else most.squeeze(axis)
+    return (found, sign) if return_sign else found
 
 
 class _Special(_ufunc):
