@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from cupy._core._special import summed_in_f
+from cupy._core._sums import summed_in_f
 
 
 def einsum(*operands, **kwargs):

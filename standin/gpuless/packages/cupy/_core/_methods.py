@@ -7,9 +7,10 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, extends, submit
 from cupy._core._ndarray import allocate_like, ndarray, place, wrap
+from cupy._core._order import partition
 from cupy._core._protocols import as_device
 from cupy._core._run import routine, run
-from cupy._core._special import diagonal, partition
+from cupy._core._special import diagonal
 from cupy.cuda import _late
 from cupy.cuda.stream import get_current_stream, refuse_while_capturing
 

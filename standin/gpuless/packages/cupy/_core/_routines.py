@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core import _einsum, _reductions, _statistics
+from cupy._core import _einsum, _order, _reductions, _statistics
 from cupy._core import _special as own
 from cupy._core import _stricter as stricter
+from cupy._core import _sums as sums
 from cupy._core._row import row
 
 # Shapes
@@ -54,40 +55,40 @@ vstack = row_stack = row(np.vstack, "A", order="C")
 # Sums and other reductions
 
 all = alltrue = row(np.all, order="C")
-amax = row(own.reduced(np.amax), "o", order="S")
-amin = row(own.reduced(np.amin), "o", order="S")
+amax = row(sums.reduced(np.amax), "o", order="S")
+amin = row(sums.reduced(np.amin), "o", order="S")
 any = sometrue = row(np.any, order="C")
-argmax = row(own.argmax, name="argmax")
-argmin = row(own.argmin, name="argmin")
-average = row(own.average, "aa", keywords=("weights",), name="average", order="S")
+argmax = row(sums.argmax, name="argmax")
+argmin = row(sums.argmin, name="argmin")
+average = row(sums.average, "aa", keywords=("weights",), name="average", order="S")
 count_nonzero = row(stricter.count_nonzero, name="count_nonzero", order="C")
-cumprod = cumproduct = row(own.scanned(np.cumprod), order="S")
-cumsum = row(own.scanned(np.cumsum), order="S")
-cumulative_prod = row(own.cast_first(np.cumulative_prod), order="C")
-cumulative_sum = row(own.cast_first(np.cumulative_sum), order="C")
-max = row(own.reduced(np.max), "o", order="S")
-mean = row(own.mean, "o", order="S")
-median = row(own.of_some(np.median), keywords=("overwrite_input",), order="C")
-min = row(own.reduced(np.min), "o", order="S")
-nanargmax = row(own.nanargmax, name="nanargmax")
-nanargmin = row(own.nanargmin, name="nanargmin")
-nancumprod = row(own.scanned(np.nancumprod), order="S")
-nancumsum = row(own.scanned(np.nancumsum), order="S")
+cumprod = cumproduct = row(sums.scanned(np.cumprod), order="S")
+cumsum = row(sums.scanned(np.cumsum), order="S")
+cumulative_prod = row(sums.cast_first(np.cumulative_prod), order="C")
+cumulative_sum = row(sums.cast_first(np.cumulative_sum), order="C")
+max = row(sums.reduced(np.max), "o", order="S")
+mean = row(sums.mean, "o", order="S")
+median = row(sums.of_some(np.median), keywords=("overwrite_input",), order="C")
+min = row(sums.reduced(np.min), "o", order="S")
+nanargmax = row(sums.nanargmax, name="nanargmax")
+nanargmin = row(sums.nanargmin, name="nanargmin")
+nancumprod = row(sums.scanned(np.nancumprod), order="S")
+nancumsum = row(sums.scanned(np.nancumsum), order="S")
 nanmax = row(np.nanmax, order="C")
-nanmean = row(own.in_float(own.nanmean), order="C")
-nanmedian = row(own.of_some(np.nanmedian, "biu"), keywords=("overwrite_input",), order="C")
+nanmean = row(sums.in_float(sums.nanmean), order="C")
+nanmedian = row(sums.of_some(np.nanmedian, "biu"), keywords=("overwrite_input",), order="C")
 nanmin = row(np.nanmin, order="C")
-nanprod = row(own.summed(np.nanprod), order="C")
-nanstd = row(own.empty_is_zero(_statistics.nanstd), order="C")
-nansum = row(own.summed(np.nansum), order="C")
-nanvar = _reductions.variance(row(own.empty_is_zero(_statistics.nanvar), order="C"))
+nanprod = row(sums.summed(np.nanprod), order="C")
+nanstd = row(sums.empty_is_zero(_statistics.nanstd), order="C")
+nansum = row(sums.summed(np.nansum), order="C")
+nanvar = _reductions.variance(row(sums.empty_is_zero(_statistics.nanvar), order="C"))
 percentile = row(_statistics.percentile, keywords=("overwrite_input",), order="C")
-prod = product = row(own.reduced(own.summed(np.prod), "sums"), "o", order="S")
-ptp = row(own.reduced(np.ptp), "o", order="S")
+prod = product = row(sums.reduced(sums.summed(np.prod), "sums"), "o", order="S")
+ptp = row(sums.reduced(np.ptp), "o", order="S")
 quantile = row(_statistics.quantile, keywords=("overwrite_input",), order="C")
 std = row(_statistics.std, "o", order="C")
-sum = row(own.reduced(own.summed(np.sum), "sums"), "o", order="S")
-trace = row(own.trace, "o", order="C")
+sum = row(sums.reduced(sums.summed(np.sum), "sums"), "o", order="S")
+trace = row(sums.trace, "o", order="C")
 trapezoid = trapz = row(stricter.trapezoid, order="C")
 var = _reductions.variance(row(_statistics.var, "o", order="C"))
 
@@ -140,18 +141,18 @@ vdot = row(np.vdot, "dd")
 
 # Sorting and searching
 
-argpartition = row(own.along(own.argpartition), "o", order="S")
-argsort = row(own.along(own.argsort), "o", name="argsort", order="S")
+argpartition = row(sums.along(_order.argpartition), "o", order="S")
+argsort = row(sums.along(_order.argsort), "o", name="argsort", order="S")
 argwhere = row(np.argwhere, waits=True, order="C")
 digitize = row(np.digitize, "dd")
 extract = row(np.extract, "dd", waits=True)
 flatnonzero = row(np.flatnonzero, waits=True)
-lexsort = row(own.lexsort)
-msort = row(own.msort, "o", name="msort", order="C")
+lexsort = row(_order.lexsort)
+msort = row(_order.msort, "o", name="msort", order="C")
 nonzero = own.nonzero(argwhere, row(np.nonzero, waits=True))
-partition = row(own.partition, "o", order="C")
+partition = row(_order.partition, "o", order="C")
 searchsorted = row(np.searchsorted, "du")
-sort = row(own.sort, "o", name="sort", order="C")
+sort = row(_order.sort, "o", name="sort", order="C")
 sort_complex = row(own.sort_complex, "o")
 
 # Sets
@@ -162,11 +163,11 @@ isin = row(stricter.isin, "dd")
 setdiff1d = row(np.setdiff1d, "dd", waits=True)
 setxor1d = row(np.setxor1d, "dd", waits=True)
 union1d = row(np.union1d, "dd", waits=True)
-unique = row(own.unique, waits=True)
+unique = row(_order.unique, waits=True)
 unique_all = row(np.unique_all, waits=True)
 unique_counts = row(np.unique_counts, waits=True)
 unique_inverse = row(np.unique_inverse, waits=True)
-unique_values = row(own.unique_values, waits=True)
+unique_values = row(_order.unique_values, waits=True)
 
 # Counting
 

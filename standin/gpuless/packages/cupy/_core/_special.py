@@ -5,18 +5,13 @@ and which calls end in cuBLAS.
 from __future__ import annotations
 
 import functools
-import inspect
-import math
-import operator
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import into, normalized, refuse_real
 from cupy.cuda import stream
 
 
@@ -43,205 +38,6 @@ def _array(function: Callable) -> Callable:
 real, imag = _array(np.real), _array(np.imag)
 allclose = _array(np.allclose)
 array_equal, array_equiv = _array(np.array_equal), _array(np.array_equiv)
-
-
-def check_kind(kind) -> None:
-    if kind is not None and kind != "stable":
-        raise ValueError("kind can only be None or 'stable'")
-
-
-def sort(a, axis=-1, kind=None):
-    check_kind(kind)
-    return np.sort(a, axis, kind="stable")
-
-
-def along(function):
-    """``function`` of an axis, whose result lies in memory as CuPy's: with that axis the last."""
-    at = list(inspect.signature(function).parameters).index("axis")
-
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        result = function(*args, **kwargs)
-        default = inspect.signature(function).parameters["axis"].default
-        axis = args[at] if len(args) > at else kwargs.get("axis", default)
-        if axis is None or result is kwargs.get("out") or result.ndim < 2:
-            return result
-        return np.moveaxis(np.ascontiguousarray(np.moveaxis(result, axis, -1)), -1, axis)
-
-    return call
-
-
-def scanned(function):
-    """``function``, a running sum or product, whose result lies in memory as CuPy's: with that axis
-    the last where the others are no single axis of an array in C's order."""
-
-    @functools.wraps(function)
-    def call(a, axis=None, *args, **kwargs):
-        if axis is not None:  # NumPy takes an array without axes as one of a single element
-            axis = normalized(operator.index(axis), a.ndim)[0]
-        result = cast_first(function)(a, axis, *args, **kwargs)
-        if axis is None or result is kwargs.get("out") or not result.size:
-            return result
-        turned = np.moveaxis(np.ascontiguousarray(result), axis, -1)
-        rows = turned.reshape(-1, turned.shape[-1])
-        return np.moveaxis(rows.reshape(turned.shape), -1, axis)
-
-    return call
-
-
-def cast_first(function: Callable) -> Callable:
-    """``function``, a running sum or product, of numbers that have the result's type before they
-    are added: minus one is 0 among numbers without a sign."""
-
-    @functools.wraps(function)
-    def call(a, *args, **kwargs):
-        dtype, out = kwargs.get("dtype", args[1] if len(args) > 1 else None), kwargs.get("out")
-        dtype = out.dtype if dtype is None and out is not None else dtype
-        if dtype is not None and a.dtype.kind in "fc" and np.dtype(dtype).kind != "c":
-            if function.__name__.startswith("nan"):
-                a = np.where(np.isnan(a), function.__name__ == "nancumprod", a)
-            a = cast(a, np.dtype(dtype)).astype(dtype)
-        return function(a, *args, **kwargs)
-
-    return call
-
-
-_OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
-_SUMS_OF_CUB = "lLqQefdFD"
-
-
-def summed_in_f(a: np.ndarray, axis, any_type: bool) -> bool:
-    """Whether cuB reduces ``a`` and leaves the result in Fortran's order: the first axes of an
-    array that lies in it."""
-    if a.flags.c_contiguous or not a.flags.f_contiguous or axis is None:
-        return False
-    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
-    types = _OF_CUB if any_type else _SUMS_OF_CUB
-    return sorted(axes) == list(range(len(axes))) and a.dtype.char in types
-
-
-def reduced(function: Callable, types: str = "all") -> Callable:
-    """``function`` over axes, whose result is in C's order but where cuB leaves it in Fortran's.
-
-    ``types``: "all" that cuB knows, the "sums" of types that stay, or "means", of no integers.
-    """
-
-    @functools.wraps(function)
-    def call(a, axis=None, *args, **kwargs):
-        if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
-            if a.flags.forc and a.dtype.char in _OF_CUB:  # CuPy passes it to cuB as the dtype
-                raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
-        result = function(a, axis, *args, **kwargs)
-        if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
-            return np.asarray(result, order="C")
-        if result.ndim < 2 or result.flags.c_contiguous or result is kwargs.get("out"):
-            return result
-        dtype = kwargs.get("dtype", args[0] if args and types != "all" else None)
-        fits = dtype is None or np.dtype(dtype) == a.dtype
-        if types == "means":
-            fits = fits and a.dtype.char in "fdFD"
-        in_f = fits and summed_in_f(a, axis, types == "all" or dtype is not None)
-        return result if in_f else np.ascontiguousarray(result)
-
-    return call
-
-
-def summed(function: Callable) -> Callable:
-    """A sum or product ``in_float``. Integers are made of each number, not of the sum, and ``out``
-    does not say in which type it is added."""
-
-    @functools.wraps(function)
-    def call(a, axis=None, dtype=None, out=None, **kwargs):
-        if out is not None:
-            refuse_real(a, out.dtype)
-        kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
-        if kind in "iu" and a.dtype.kind == "f":
-            a = cast(a, np.dtype(dtype)).astype(dtype)
-        if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
-            dtype = a.dtype
-        return added(a, axis, dtype, out, **kwargs)
-
-    added = in_float(function)
-    return call
-
-
-def in_float(function: Callable) -> Callable:
-    """A sum or product, which of half precision CuPy takes in single precision."""
-    kinds = "c" if function in (np.nansum, np.nanprod) else "fc"
-
-    @functools.wraps(function)
-    def call(a, axis=None, dtype=None, out=None, **kwargs):
-        refuse_real(a, dtype, kinds)
-        if np.dtype(dtype or a.dtype).char != "e":
-            return function(a, axis, dtype, out, **kwargs)
-        made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
-        if out is None:
-            return np.asarray(made).astype("e")
-        np.copyto(out, made, "unsafe")
-        return out
-
-    return call
-
-
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    diagonal = np.diagonal(a, offset, axis1, axis2)
-    return in_float(np.sum)(diagonal, -1, dtype, out)
-
-
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    axes = normalized(axis, np.ndim(a))
-    if weights is None and not returned:
-        made = mean(a, axes, keepdims=keepdims)
-        np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
-        return made
-    found = np.average(a, axis, weights, returned, keepdims=keepdims)
-    if returned:
-        return tuple(np.asarray(part, order="C") for part in found)
-    return np.asarray(found, order="C")
-
-
-@functools.wraps(np.mean)
-def _mean(a, axis=None, dtype=None, out=None, **kwargs):
-    """Of integers, too, a sum of double ones."""
-    refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
-    if dtype is None or np.dtype(dtype).kind not in "iu":
-        return np.mean(a, axis, dtype, out, **kwargs)
-    made = np.asarray(np.mean(a, axis, float, None, **kwargs))
-    made = cast(made, np.dtype(dtype)).astype(dtype)
-    return made if out is None else into(out, made)
-
-
-mean = reduced(_mean, "means")
-
-
-def sorts_instead(a, kth, axis: int, least: int) -> bool:
-    """Whether CuPy sorts all of an array that it is to partition: by the sizes in its own code."""
-    length = a.shape[axis]
-    highest = max((k + length if k < 0 else k for k in np.ravel(kth)), default=0)
-    most, parts = max(32, 1 << int(highest).bit_length()), 512
-    while parts and length // parts < most + 128:
-        parts //= 2
-    parts *= a.size // max(length, 1)
-    return length < 32 or parts < least or most >= 1024
-
-
-def partition(a, kth, axis=-1):
-    a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    made = np.partition(a, kth, axis)  # an error where kth is none
-    if not a.shape[axis]:
-        raise ValueError(f"kth(={np.ravel(kth)[0]}) out of bounds 0")
-    return np.sort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 33) else made
-
-
-def argpartition(a, kth, axis=-1):
-    a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    made = np.argpartition(a, kth, axis)
-    return np.argsort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 1) else made
-
-
-def argsort(a, axis=-1, kind=None):
-    check_kind(kind)
-    return np.argsort(a, axis, kind="stable")
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
@@ -311,68 +107,10 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return np.pad(array, pad_width, mode, **kwargs)
 
 
-def unique(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
-):
-    """By an axis, CuPy sorts with differences of its own: a NaN or a difference that does not fit
-    the type counts as no less."""
-    if axis is None:
-        return np.unique(ar, return_index, return_inverse, return_counts, None, equal_nan=equal_nan)
-    if ar.dtype.kind == "b":
-        raise TypeError("cupy boolean subtract, the `-` operator, is deprecated")
-    turned = np.moveaxis(ar, axis, 0)
-    rows = turned.reshape(len(turned), math.prod(turned.shape[1:]))
-    keys = rows.astype(np.intp) if rows.dtype.kind == "u" else rows
-    if not rows.size or _all_differences_fit(keys):
-        return np.unique(ar, return_index, return_inverse, return_counts, axis)
-    order = _order_of_rows(keys, np.arange(len(rows)))
-    rows = rows[order]
-    first = np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)]
-    found = [np.moveaxis(rows[first].reshape(-1, *turned.shape[1:]), 0, axis)]
-    if return_index:
-        found.append(order[first])
-    if return_inverse:
-        inverse = np.empty(len(rows), np.intp)
-        inverse[order] = np.cumsum(first) - 1
-        found.append(inverse)
-    if return_counts:
-        found.append(np.diff(np.append(np.flatnonzero(first), len(rows))))
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-def _all_differences_fit(keys) -> bool:
-    if keys.dtype.kind in "fc":
-        return not np.isnan(keys - keys).any()  # nor an infinity
-    return int(keys.max()) - int(keys.min()) <= np.iinfo(keys.dtype).max
-
-
-def _order_of_rows(keys, rows):
-    """CuPy's quicksort: around the first of the rows, those less than it before it."""
-    if len(rows) < 2:
-        return rows
-    middle, others = rows[0], rows[1:]
-    difference = keys[others] - keys[middle]
-    there = difference != 0
-    first = np.take_along_axis(difference, there.argmax(axis=1)[:, None], 1)[:, 0]
-    less = (first < 0) & there.any(axis=1)
-    if keys.dtype.kind == "c":
-        less |= np.isnan(first)
-    parts = (_order_of_rows(keys, others[less]), [middle], _order_of_rows(keys, others[~less]))
-    return np.concatenate(parts)
-
-
-def unique_values(x):
-    return np.unique(x, equal_nan=False)  # sorted, which NumPy's unique_values need not be
-
-
 def sort_complex(a):
     if not np.empty_like(a).flags.c_contiguous:  # CuPy sorts a copy that lies as the array does
         raise NotImplementedError("Sorting non-contiguous array is not supported.")
     return np.sort_complex(a)
-
-
-def msort(a):
-    return np.sort(a, 0, kind="stable")
 
 
 def take(a, indices, axis=None, out=None):
@@ -503,53 +241,10 @@ def angle(z, deg=False):
     return np.where(np.asarray(z) >= 0, 0, 180 if deg else np.pi).astype(found.dtype)
 
 
-def _search(function: Callable, types: str = "qlihb") -> Callable:
-    """``function``, which finds places; ``types`` of CuPy's kernels for them."""
-
-    def search(a, axis=None, dtype=None, out=None, keepdims=False):
-        if dtype is not None and np.dtype(dtype).char not in types:
-            if types == "lq" and a.dtype.kind not in "fc":  # argmax does it
-                return numbers(a, axis, dtype, out, keepdims)
-            raise TypeError(f"Wrong type ({np.dtype(dtype)}) of arguments for a search")
-        found = function(a, axis, keepdims=keepdims)
-        found = found if dtype is None else np.asarray(found).astype(dtype)
-        return found if out is None else into(out, found)
-
-    numbers = search if types != "lq" else _search(function)
-    return search
-
-
-argmax, argmin = _search(np.argmax), _search(np.argmin)
-
-
-def _search_numbers(best: Callable, worst: float) -> Callable:
-    """The place of the first best number; of nothing but NaN, -1."""
-
-    def search(a, axis=None, keepdims=False):
-        if a.dtype.kind not in "fc":
-            return (np.argmax if best is np.max else np.argmin)(a, axis, keepdims=keepdims)
-        numbers = ~np.isnan(a)
-        filled = np.where(numbers, a, a.dtype.type(worst))
-        found = (filled == best(filled, axis, keepdims=True)) & numbers
-        place = np.argmax(found, axis, keepdims=keepdims)
-        return np.where(np.any(numbers, axis, keepdims=keepdims), place, -1)
-
-    return _search(search, "lq")
-
-
-nanargmax, nanargmin = _search_numbers(np.max, -np.inf), _search_numbers(np.min, np.inf)
-
-
 def column_stack(tup):
     if any(not 1 <= np.ndim(a) <= 2 for a in tup):
         raise ValueError("Only 1 or 2 dimensional arrays can be column stacked")
     return np.column_stack(tup)
-
-
-def lexsort(keys):
-    if np.ndim(keys) > 2:
-        raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")
-    return np.lexsort(keys)
 
 
 def atleast(function: Callable) -> Callable:
@@ -578,50 +273,6 @@ def choose(a, choices, out=None, mode="raise"):
     if not isinstance(choices, np.ndarray):
         raise AttributeError(f"{type(choices).__name__!r} object has no attribute 'shape'")
     return np.choose(a, choices, out, mode)
-
-
-def _is_over_nothing(a, axis) -> bool:
-    if axis is None:
-        return not a.size
-    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
-    return any(a.shape[axis] == 0 for axis in axes)
-
-
-def of_some(function: Callable, kinds: str = "biufc") -> Callable:
-    """A median, which of ``kinds`` is an error where there is nothing."""
-
-    @functools.wraps(function)
-    def median(a, axis=None, *args, **kwargs):
-        if a.dtype.kind in kinds and _is_over_nothing(a, axis):
-            raise ValueError("kth(=-1) out of bounds 0")
-        if a.dtype.kind in kinds:
-            out = kwargs.pop("out", None)
-            made = function(a, axis, *args, **kwargs)
-            return made if out is None else into(out, made)
-        made = function(a, axis, *args, **kwargs)
-        if not np.size(made):
-            raise ValueError(f"cannot reshape array of size 0 into shape {np.shape(made)}")
-        return made
-
-    return median
-
-
-def empty_is_zero(function: Callable) -> Callable:
-    """A variance without NaN, which is 0 where there is nothing at all."""
-
-    @functools.wraps(function)
-    def call(a, axis=None, dtype=None, *args, **kwargs):
-        refuse_real(a, dtype)
-        made = np.asarray(function(a, axis, dtype, *args, **kwargs))
-        return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
-
-    return call
-
-
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
-        raise ValueError("zero-size array to reduction operation cupy_nanmean")
-    return np.nanmean(a, axis, dtype, out, keepdims)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):

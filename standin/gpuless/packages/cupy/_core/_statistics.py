@@ -10,7 +10,7 @@ import numpy as np
 
 from cupy._core._dispatch import named
 from cupy._core._reductions import normalized
-from cupy._core._special import mean
+from cupy._core._sums import mean
 
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 

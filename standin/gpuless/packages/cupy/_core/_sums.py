@@ -1,0 +1,253 @@
+"""Sums, means and what else goes over an axis, where CuPy's rules are others than NumPy's."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from cupy._core._casts import cast
+from cupy._core._reductions import into, normalized, refuse_real
+
+
+def along(function):
+    """``function`` of an axis, whose result lies in memory as CuPy's: with that axis the last."""
+    at = list(inspect.signature(function).parameters).index("axis")
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        result = function(*args, **kwargs)
+        default = inspect.signature(function).parameters["axis"].default
+        axis = args[at] if len(args) > at else kwargs.get("axis", default)
+        if axis is None or result is kwargs.get("out") or result.ndim < 2:
+            return result
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(result, axis, -1)), -1, axis)
+
+    return call
+
+
+def scanned(function):
+    """``function``, a running sum or product, whose result lies in memory as CuPy's: with that axis
+    the last where the others are no single axis of an array in C's order."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, *args, **kwargs):
+        if axis is not None:  # NumPy takes an array without axes as one of a single element
+            axis = normalized(operator.index(axis), a.ndim)[0]
+        result = cast_first(function)(a, axis, *args, **kwargs)
+        if axis is None or result is kwargs.get("out") or not result.size:
+            return result
+        turned = np.moveaxis(np.ascontiguousarray(result), axis, -1)
+        rows = turned.reshape(-1, turned.shape[-1])
+        return np.moveaxis(rows.reshape(turned.shape), -1, axis)
+
+    return call
+
+
+def cast_first(function: Callable) -> Callable:
+    """``function``, a running sum or product, of numbers that have the result's type before they
+    are added: minus one is 0 among numbers without a sign."""
+
+    @functools.wraps(function)
+    def call(a, *args, **kwargs):
+        dtype, out = kwargs.get("dtype", args[1] if len(args) > 1 else None), kwargs.get("out")
+        dtype = out.dtype if dtype is None and out is not None else dtype
+        if dtype is not None and a.dtype.kind in "fc" and np.dtype(dtype).kind != "c":
+            if function.__name__.startswith("nan"):
+                a = np.where(np.isnan(a), function.__name__ == "nancumprod", a)
+            a = cast(a, np.dtype(dtype)).astype(dtype)
+        return function(a, *args, **kwargs)
+
+    return call
+
+
+_OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
+_SUMS_OF_CUB = "lLqQefdFD"
+
+
+def summed_in_f(a: np.ndarray, axis, any_type: bool) -> bool:
+    """Whether cuB reduces ``a`` and leaves the result in Fortran's order: the first axes of an
+    array that lies in it."""
+    if a.flags.c_contiguous or not a.flags.f_contiguous or axis is None:
+        return False
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    types = _OF_CUB if any_type else _SUMS_OF_CUB
+    return sorted(axes) == list(range(len(axes))) and a.dtype.char in types
+
+
+def reduced(function: Callable, types: str = "all") -> Callable:
+    """``function`` over axes, whose result is in C's order but where cuB leaves it in Fortran's.
+
+    ``types``: "all" that cuB knows, the "sums" of types that stay, or "means", of no integers.
+    """
+
+    @functools.wraps(function)
+    def call(a, axis=None, *args, **kwargs):
+        if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
+            if a.flags.forc and a.dtype.char in _OF_CUB:  # CuPy passes it to cuB as the dtype
+                raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
+        result = function(a, axis, *args, **kwargs)
+        if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
+            return np.asarray(result, order="C")
+        if result.ndim < 2 or result.flags.c_contiguous or result is kwargs.get("out"):
+            return result
+        dtype = kwargs.get("dtype", args[0] if args and types != "all" else None)
+        fits = dtype is None or np.dtype(dtype) == a.dtype
+        if types == "means":
+            fits = fits and a.dtype.char in "fdFD"
+        in_f = fits and summed_in_f(a, axis, types == "all" or dtype is not None)
+        return result if in_f else np.ascontiguousarray(result)
+
+    return call
+
+
+def summed(function: Callable) -> Callable:
+    """A sum or product ``in_float``. Integers are made of each number, not of the sum, and ``out``
+    does not say in which type it is added."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, **kwargs):
+        if out is not None:
+            refuse_real(a, out.dtype)
+        kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
+        if kind in "iu" and a.dtype.kind == "f":
+            a = cast(a, np.dtype(dtype)).astype(dtype)
+        if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
+            dtype = a.dtype
+        return added(a, axis, dtype, out, **kwargs)
+
+    added = in_float(function)
+    return call
+
+
+def in_float(function: Callable) -> Callable:
+    """A sum or product, which of half precision CuPy takes in single precision."""
+    kinds = "c" if function in (np.nansum, np.nanprod) else "fc"
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, **kwargs):
+        refuse_real(a, dtype, kinds)
+        if np.dtype(dtype or a.dtype).char != "e":
+            return function(a, axis, dtype, out, **kwargs)
+        made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
+        if out is None:
+            return np.asarray(made).astype("e")
+        np.copyto(out, made, "unsafe")
+        return out
+
+    return call
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    diagonal = np.diagonal(a, offset, axis1, axis2)
+    return in_float(np.sum)(diagonal, -1, dtype, out)
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    axes = normalized(axis, np.ndim(a))
+    if weights is None and not returned:
+        made = mean(a, axes, keepdims=keepdims)
+        np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
+        return made
+    found = np.average(a, axis, weights, returned, keepdims=keepdims)
+    if returned:
+        return tuple(np.asarray(part, order="C") for part in found)
+    return np.asarray(found, order="C")
+
+
+@functools.wraps(np.mean)
+def _mean(a, axis=None, dtype=None, out=None, **kwargs):
+    """Of integers, too, a sum of double ones."""
+    refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
+    if dtype is None or np.dtype(dtype).kind not in "iu":
+        return np.mean(a, axis, dtype, out, **kwargs)
+    made = np.asarray(np.mean(a, axis, float, None, **kwargs))
+    made = cast(made, np.dtype(dtype)).astype(dtype)
+    return made if out is None else into(out, made)
+
+
+mean = reduced(_mean, "means")
+
+
+def _search(function: Callable, types: str = "qlihb") -> Callable:
+    """``function``, which finds places; ``types`` of CuPy's kernels for them."""
+
+    def search(a, axis=None, dtype=None, out=None, keepdims=False):
+        if dtype is not None and np.dtype(dtype).char not in types:
+            if types == "lq" and a.dtype.kind not in "fc":  # argmax does it
+                return numbers(a, axis, dtype, out, keepdims)
+            raise TypeError(f"Wrong type ({np.dtype(dtype)}) of arguments for a search")
+        found = function(a, axis, keepdims=keepdims)
+        found = found if dtype is None else np.asarray(found).astype(dtype)
+        return found if out is None else into(out, found)
+
+    numbers = search if types != "lq" else _search(function)
+    return search
+
+
+argmax, argmin = _search(np.argmax), _search(np.argmin)
+
+
+def _search_numbers(best: Callable, worst: float) -> Callable:
+    """The place of the first best number; of nothing but NaN, -1."""
+
+    def search(a, axis=None, keepdims=False):
+        if a.dtype.kind not in "fc":
+            return (np.argmax if best is np.max else np.argmin)(a, axis, keepdims=keepdims)
+        numbers = ~np.isnan(a)
+        filled = np.where(numbers, a, a.dtype.type(worst))
+        found = (filled == best(filled, axis, keepdims=True)) & numbers
+        place = np.argmax(found, axis, keepdims=keepdims)
+        return np.where(np.any(numbers, axis, keepdims=keepdims), place, -1)
+
+    return _search(search, "lq")
+
+
+nanargmax, nanargmin = _search_numbers(np.max, -np.inf), _search_numbers(np.min, np.inf)
+
+
+def _is_over_nothing(a, axis) -> bool:
+    if axis is None:
+        return not a.size
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    return any(a.shape[axis] == 0 for axis in axes)
+
+
+def of_some(function: Callable, kinds: str = "biufc") -> Callable:
+    """A median, which of ``kinds`` is an error where there is nothing."""
+
+    @functools.wraps(function)
+    def median(a, axis=None, *args, **kwargs):
+        if a.dtype.kind in kinds and _is_over_nothing(a, axis):
+            raise ValueError("kth(=-1) out of bounds 0")
+        if a.dtype.kind in kinds:
+            out = kwargs.pop("out", None)
+            made = function(a, axis, *args, **kwargs)
+            return made if out is None else into(out, made)
+        made = function(a, axis, *args, **kwargs)
+        if not np.size(made):
+            raise ValueError(f"cannot reshape array of size 0 into shape {np.shape(made)}")
+        return made
+
+    return median
+
+
+def empty_is_zero(function: Callable) -> Callable:
+    """A variance without NaN, which is 0 where there is nothing at all."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, *args, **kwargs):
+        refuse_real(a, dtype)
+        made = np.asarray(function(a, axis, dtype, *args, **kwargs))
+        return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
+
+    return call
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+    if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
+        raise ValueError("zero-size array to reduction operation cupy_nanmean")
+    return np.nanmean(a, axis, dtype, out, keepdims)
