@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 
@@ -20,6 +21,10 @@ from gpuless.xray.result import XRay
 
 ASIDE = "an array behind an address"  # how it is called
 MOST_ASIDE = 50_000
+LEADS_OUT = (
+    "Not looked at: what is called by an address that lies in '{}'. It leads to the program as it "
+    "is launched. Let this kernel take the address of a function, or make the object, itself."
+)
 
 
 def arguments(job: Job) -> list:
@@ -61,18 +66,60 @@ def compiled(
 
 @contextlib.contextmanager
 def variables(values: dict[str, bytes], find) -> Iterator[None]:
-    """A module's variables hold ``values`` inside a ``with`` block and again behind it."""
+    """A module's variables hold ``values`` inside a ``with`` block and again behind it.
+
+    NotImplementedError where a launch has put the address of a function there.
+    """
+    values = {name: _in_its_own_module(name, value, find) for name, value in values.items()}
 
     def fill() -> None:
         for name, value in values.items():
             address, size = find(name)
-            _bytes_at(address, size)[:] = np.frombuffer(value, np.uint8)
+            _bytes_at(address, size)[:] = value
 
     fill()
     try:
         yield
     finally:
         fill()
+
+
+def _in_its_own_module(name: str, value: bytes, find) -> np.ndarray:
+    """The bytes of a variable, in which addresses of the module that they come from, as those of
+    functions are, have become the addresses of this one: else nobody would see what lies there."""
+    new = np.frombuffer(value, np.uint8).copy()
+    address, size = find(name)
+    words, here = (x[: size // 8 * 8].view(np.uint64) for x in (new, _bytes_at(address, size)))
+    for k in np.flatnonzero((words != here) & _may_be_code(words)):
+        if not _in_a_library(int(words[k])):
+            continue
+        if not _in_a_library(int(here[k])):
+            raise NotImplementedError(
+                f"the x-ray cannot follow the address of a function or a variable that a launch "
+                f"has put into {name!r}; set it where it is declared"
+            )
+        words[k] = here[k]
+    return new
+
+
+def _leads_out(space: launch.Space) -> bool:
+    """Whether memory holds an address of a library's: of a function, or of the table of an object
+    with virtual functions, which an earlier launch has put there."""
+    start = -space.base % 8
+    size = max(0, space.size - start) // 8 * 8
+    words = _bytes_at(space.base + start, size).view(np.uint64)
+    return any(_in_a_library(int(word)) for word in np.unique(words[_may_be_code(words)]))
+
+
+def _may_be_code(words: np.ndarray) -> np.ndarray:
+    return (words >> 44 >= 5) & (words >> 47 == 0)  # where Linux puts programs and libraries
+
+
+def _in_a_library(address: int) -> bool:
+    import ctypes
+
+    found = (ctypes.c_void_p * 4)()
+    return bool(ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), found))
 
 
 def _bytes_at(address: int, size: int) -> np.ndarray:
@@ -102,12 +149,16 @@ def look(
         space.read_only = kind == "constant"
         everything.append(space)
     everything += _aside({space.base for space in everything}, job.origins)
+    own = {space.base for space in everything if space.name in compiled.translation.globals}
+    outward = [space for space in everything if space.base not in own and _leads_out(space)]
     with variables(job.variables, compiled.variable):
         seen = compiled.launch(
             entry, plan, everything, check, blocks=job.blocks, accesses=job.accesses
         )
     translated = build.lines_of(compiled.translation.text)
-    return report(seen, entry, plan.grid, plan.block, lines, translated)
+    found = report(seen, entry, plan.grid, plan.block, lines, translated)
+    notes = (LEADS_OUT.format(outward[0].name),) if outward else ()
+    return dataclasses.replace(found, notes=found.notes + notes)
 
 
 def _aside(known: set[int], origins: set[int]) -> list[launch.Space]:
