@@ -268,3 +268,27 @@ def test_a_flag_that_is_stored(before, after, races):
     kernel = cp.RawKernel(FLAG.replace(before, after), "k")
     found = helpers.xray(kernel, (2,), (1,), args)
     assert len({race.array for race in found.races}) == races
+
+
+@pytest.mark.parametrize("value, harmless", [("t", False), ("3", True)])
+def test_a_struct_that_all_write_is_compared_whole(value, harmless):
+    text = "struct P { float a[5]; } v;\nfor (int k = 0; k < 5; k++) v.a[k] = VALUE;\n*(P *)y = v;"
+    (race,) = look(text.replace("VALUE", value), blocks=1, threads=64).races
+    assert race.harmless is harmless
+
+
+def test_a_store_behind_an_atomic_function_does_harm_to_others():
+    text = "atomicAdd(&y[0], 1.f);\nif (t == 63) y[0] = 7;"
+    (race,) = look(text, blocks=1, threads=64).races
+    assert not race.harmless
+
+
+def test_the_last_block_may_set_the_count_back():
+    """As in CUDA's guide. Who reads what others add to has them all behind a barrier alone."""
+    text = """__shared__ bool last; unsigned *count = (unsigned *)(y + 1000);
+if (t == 0) { y[blockIdx.x] = x[i]; __threadfence(); last = atomicAdd(count, 1) == gridDim.x - 1; }
+__syncthreads();
+if (last && t == 0) { __threadfence(); y[100] = y[0] + y[1]; *count = 0; }"""
+    assert not look(text, blocks=3, threads=64).races
+    text = "atomicAdd(&y[0], x[i]);\n__threadfence();\nif (i == 127) y[1] = y[0] / 128;"
+    assert lines(look(text, blocks=1, threads=128)) == {("y", 3, 5)}

@@ -160,6 +160,38 @@ def test_a_static_variable_of_a_function_is_not_looked_at():
     assert "Not looked at" not in str(look("y[i] = of(t % 2);", head=constant))
 
 
+CALLS = """typedef void (*F)(float *, int); __device__ void one(float *y, int t) { y[7] = t; }
+__device__ void two(float *y, int t) { y[t] = t; } __device__ float some[4];
+__device__ F f[2] = {two, one}, later; __constant__ F c = one; __device__ float *p = some;
+extern "C" __global__ void set() { later = one; }
+extern "C" __global__ void k(float *y, F *given) { CALL; }"""
+
+
+@pytest.mark.parametrize(
+    "call, array",
+    [("f[1](y, threadIdx.x)", "y"), ("c(y, threadIdx.x)", "y"), ("p[0] = threadIdx.x", "some")],
+)
+def test_what_a_variable_points_to(call, array):
+    module = cp.RawModule(code=CALLS.replace("CALL", call))
+    for _ in range(2):  # it holds the same behind an x-ray
+        seen = helpers.xray(
+            module.get_function("k"), (1,), (64,), (cp.zeros(64, "f4"), cp.zeros(1, "u8"))
+        )
+        assert [race.array for race in seen.races] == [array] and not seen.notes
+
+
+def test_functions_whose_addresses_were_left_elsewhere():
+    module = cp.RawModule(code=CALLS.replace("CALL", "given[1](y, threadIdx.x)"))
+    there = cp.ndarray(2, "u8", module.get_global("f")).copy()
+    kernel, y = module.get_function("k"), cp.zeros(64, "f4")
+    assert "Not looked at: what is called by an address that lies in 'given'" in str(
+        helpers.xray(kernel, (1,), (64,), (y, there))
+    )
+    module.get_function("set")((1,), (1,), ())
+    with pytest.raises(NotImplementedError, match="has put into 'later'"):
+        helpers.xray(kernel, (1,), (64,), (y, there))
+
+
 # ---- all who read --------------------------------------------------------------------------------
 
 # Four wait for by a flag; one of them, @, has no fence before it.

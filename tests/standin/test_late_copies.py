@@ -41,6 +41,37 @@ def test_canaries_of_each_kind(dtype):
     assert np.array_equal(out, values)
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_flag_that_is_read_too_early_is_the_wrong_one(flag):
+    lane, host = stream(), pinned(np.array([flag]))
+    device = cp.array([not flag])
+    device.set(host, stream=lane)
+    assert device.get(stream=stream()).item() is not flag
+    out = pinned(np.array([flag]))
+    assert device.get(stream=lane, out=out, blocking=False) is out
+    lane.synchronize()
+    assert device.get().item() is flag and out.item() is flag
+    device.get(stream=lane, out=out, blocking=False)
+    assert out.item() is not flag
+    lane.synchronize()
+
+
+def test_an_array_of_another_library_is_waited_for():
+    """By the stream that it names, as the protocol has it."""
+    lane, buffer = stream(), pinned()
+    device = cp.zeros(37, np.float32)
+    with lane:
+        device.set(buffer)
+        described = device.__cuda_array_interface__
+
+    class Offer:
+        __cuda_array_interface__ = described
+
+    with stream() as other:
+        twice = cp.asarray(Offer()) * 2
+    assert np.array_equal(twice.get(stream=other), 2 * NUMBERS)
+
+
 def test_a_buffer_that_is_filled_too_early_gives_the_new_numbers():
     lane, buffer = stream(), pinned()
     device = cp.zeros(37, np.float32)

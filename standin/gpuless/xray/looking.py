@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +22,10 @@ from gpuless.xray.result import XRay
 
 ASIDE = "an array behind an address"  # how it is called
 MOST_ASIDE = 50_000
+LEADS_OUT = (
+    "Not looked at: what is called by an address that lies in '{}'. It leads to the program as it "
+    "is launched. Let this kernel take the address of a function, or make the object, itself."
+)
 
 
 def arguments(job: Job) -> list:
@@ -61,18 +67,59 @@ def compiled(
 
 @contextlib.contextmanager
 def variables(values: dict[str, bytes], find) -> Iterator[None]:
-    """A module's variables hold ``values`` inside a ``with`` block and again behind it."""
+    """A module's variables hold ``values`` inside a ``with`` block and again behind it.
+
+    NotImplementedError where a launch has put the address of a function there.
+    """
+    values = {name: _in_its_own_module(name, value, find) for name, value in values.items()}
 
     def fill() -> None:
         for name, value in values.items():
             address, size = find(name)
-            _bytes_at(address, size)[:] = np.frombuffer(value, np.uint8)
+            _bytes_at(address, size)[:] = value
 
     fill()
     try:
         yield
     finally:
         fill()
+
+
+def _in_its_own_module(name: str, value: bytes, find) -> np.ndarray:
+    """The bytes of a variable, in which addresses of the module that they come from, as those of
+    functions are, have become the addresses of this one: else nobody would see what lies there."""
+    new = np.frombuffer(value, np.uint8).copy()
+    address, size = find(name)
+    words, here = (x[: size // 8 * 8].view(np.uint64) for x in (new, _bytes_at(address, size)))
+    leads = (words != here) & _in_a_library(words)
+    if (leads & ~_in_a_library(here)).any():
+        raise NotImplementedError(
+            f"the x-ray cannot follow the address of a function or a variable that a launch "
+            f"has put into {name!r}; set it where it is declared"
+        )
+    words[leads] = here[leads]
+    return new
+
+
+def _leads_out(space: launch.Space) -> bool:
+    """Whether memory holds an address of a library's: of a function, or of the table of an object
+    with virtual functions, which an earlier launch has put there."""
+    start = -space.base % 8
+    words = _bytes_at(space.base + start, max(0, space.size - start) // 8 * 8).view(np.uint64)
+    return bool(_in_a_library(words).any())
+
+
+def _in_a_library(words: np.ndarray) -> np.ndarray:
+    """Which of these numbers, read as addresses, lie in a library that the process has loaded."""
+    found = np.zeros(len(words), bool)
+    near = np.flatnonzero((words >> 44 >= 5) & (words >> 47 == 0))  # where Linux puts libraries
+    if len(near):
+        lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+        spans = [line[0].split("-") for line in lines if line[-1].endswith(".so")]
+        begins, ends = np.array([[int(at, 16) for at in span] for span in spans], np.uint64).T
+        last = np.searchsorted(begins, words[near], "right") - 1
+        found[near] = (last >= 0) & (words[near] < ends[last])
+    return found
 
 
 def _bytes_at(address: int, size: int) -> np.ndarray:
@@ -102,12 +149,16 @@ def look(
         space.read_only = kind == "constant"
         everything.append(space)
     everything += _aside({space.base for space in everything}, job.origins)
+    own = {space.base for space in everything if space.name in compiled.translation.globals}
+    outward = [space for space in everything if space.base not in own and _leads_out(space)]
     with variables(job.variables, compiled.variable):
         seen = compiled.launch(
             entry, plan, everything, check, blocks=job.blocks, accesses=job.accesses
         )
     translated = build.lines_of(compiled.translation.text)
-    return report(seen, entry, plan.grid, plan.block, lines, translated)
+    found = report(seen, entry, plan.grid, plan.block, lines, translated)
+    notes = (LEADS_OUT.format(outward[0].name),) if outward else ()
+    return dataclasses.replace(found, notes=found.notes + notes)
 
 
 def _aside(known: set[int], origins: set[int]) -> list[launch.Space]:

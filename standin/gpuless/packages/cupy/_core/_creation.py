@@ -181,7 +181,7 @@ def _moved(obj: np.ndarray, dtype, order: str, ndmin: int, blocking: bool) -> nd
     stream = get_current_stream()
     if not _late.put_off(stream, result._array, host):
         return None
-    result._poison()
+    result._poison(host)
     if blocking:
         stream.synchronize()
     return result

@@ -50,7 +50,7 @@ class OnHost:
         on = get_current_stream() if stream is None else stream
         if not _late.put_off(on, out, self._array):
             return self.get(stream, out=out)
-        poison(out)
+        poison(out, self._array)
         return out
 
     def _check_target(self, out: np.ndarray) -> None:

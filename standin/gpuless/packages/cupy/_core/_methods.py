@@ -164,7 +164,7 @@ class Copies:
         source = _late.bare(arr) if alike and _late.pinned else arr
         on = stream or get_current_stream()
         if source is not arr and _late.put_off(on, self._array, source):
-            self._poison()
+            self._poison(source)
         else:
             submit(lambda: np.copyto(self._array, arr), stream)
 

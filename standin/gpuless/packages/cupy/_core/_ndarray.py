@@ -19,13 +19,14 @@ from cupy.cuda import device, memory, stream
 from gpuless import not_covered
 
 
-def poison(array: np.ndarray) -> None:
-    """Fill with what no program should mistake for a result."""
+def poison(array: np.ndarray, coming: np.ndarray | None = None) -> None:
+    """Fill with what no program should mistake for a result, or for what is ``coming``: of Booleans
+    that is the opposite."""
     kind = array.dtype.kind
     if kind in "fc":
         array.fill(np.nan)
     elif kind == "b":
-        array.fill(True)
+        array[...] = True if coming is None else ~coming
     else:
         array.fill(np.frombuffer(b"\xa5" * array.dtype.itemsize, array.dtype)[0])
 
@@ -53,8 +54,8 @@ class ndarray:
             self._poison()
         return self
 
-    def _poison(self) -> None:
-        poison(self._array)
+    def _poison(self, coming: np.ndarray | None = None) -> None:
+        poison(self._array, coming)
 
     # What it is
 

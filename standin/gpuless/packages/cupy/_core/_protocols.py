@@ -68,6 +68,9 @@ def as_device(value):
             )
         if not size:
             return ndarray(shape, dtype)
+        if described.get("stream") is not None:  # CuPy waits for it; 1 names the null stream
+            ptr = described["stream"]
+            stream.by_pointer(0 if ptr == 1 else ptr).synchronize()
         held = memory.UnownedMemory(described["data"][0], size, value)
         return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
     return value

@@ -4,18 +4,18 @@
 
 namespace {
 
-// A write that raced with a write, whose value is not there yet: the race, and what was there.
+// A write that raced with writes, whose value is not there yet: the races, and what was there.
 struct Pending {
-    int race = -1;
+    std::vector<int> races;
     char *at;
-    unsigned size;
-    char before[16];
+    std::vector<char> before;
 } pending;
 
 inline void settle() {
-    if (__builtin_expect(pending.race < 0, 1)) return;
-    if (memcmp(pending.at, pending.before, pending.size)) races[pending.race].same_value = 0;
-    pending.race = -1;
+    if (__builtin_expect(pending.races.empty(), 1)) return;
+    if (memcmp(pending.at, pending.before.data(), pending.before.size()))
+        for (int race : pending.races) races[race].same_value = 0;
+    pending.races.clear();
 }
 
 int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t offset) {
@@ -71,18 +71,22 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
               (uint16_t)place, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
+    auto raced_with = [&](const Who &other) {
+        int race = note_race(RACE, other, me, space, at);
+        if (!races[race].same_value) return;
+        if (pending.races.empty()) pending.at = p, pending.before.assign(p, p + size);
+        pending.races.push_back(race);
+    };
     if (writer.valid && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
     } else if (writer.valid && !in_turns(writer, me) && !behind(writer, block, index)) {
-        int race = note_race(RACE, writer, me, space, at);
-        if (races[race].same_value && size <= sizeof pending.before) {
-            pending.race = race, pending.at = p, pending.size = size;
-            memcpy(pending.before, p, size);
-        }
+        raced_with(writer);
     }
     const Who &before = cell.before;
-    if (!in_turns(before, me) && before.valid && !behind(before, block, index))
-        note_race(RACE, before, me, space, at);
+    // A store behind an atomic function comes after those before it: so the last block sets a count back.
+    bool after = fenced && writes(kind) && writer.valid && in_turns(before, writer) && behind(writer, block, index);
+    if (!in_turns(before, me) && before.valid && !after && !behind(before, block, index))
+        raced_with(before);
     if (spaces[space].shared && (reads_only(kind) || deed == STANDIN_LOOKS) && !writer.valid && !padding)
         note_race(UNWRITTEN, me, me, space, at);
     if (writes(kind) && deed != STANDIN_LOOKS) {

@@ -364,7 +364,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
     heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers.clear(), waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
-    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.race = -1;
+    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.races.clear();
     on = true;
 }
 
