@@ -294,9 +294,11 @@ def malloc_unpooled(size: int) -> MemoryPointer:
 
 
 def alloc(size: int) -> MemoryPointer:
-    """Allocate ``size`` bytes with the current allocator. They hold NaNs, as integers -1."""
+    """Allocate ``size`` bytes with the current allocator. They hold NaNs, as integers -1, or what
+    an allocator of the program's own has put there."""
     pointer = alloc_as_it_is(size)
-    pointer._bytes(size).fill(0xFF)
+    if get_allocator() in (_default_pool.malloc, malloc_unpooled):
+        pointer._bytes(size).fill(0xFF)
     return pointer
 
 

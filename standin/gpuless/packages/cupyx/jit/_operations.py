@@ -96,7 +96,8 @@ LOOPS: dict[str, list[_Loop]] = {
     "add": _arithmetic("+", "{0} | {1}"),
     "subtract": _arithmetic("-", _refused("subtract, the `-` operator")),
     "multiply": _arithmetic("*", "{0} & {1}"),
-    "divide": _loops(["q", "qQ", "Qq", "Q"], _DIVIDE, "d") + _loops(_FLOATS + _COMPLEX, _DIVIDE),
+    "true_divide": _loops(["q", "qQ", "Qq", "Q"], _DIVIDE, "d")
+    + _loops(_FLOATS + _COMPLEX, _DIVIDE),
     "floor_divide": _loops(_INTEGERS + _FLOATS, "jit::floor_divide<{T}>({0}, {1})"),
     "remainder": _loops(_INTEGERS + _FLOATS, "jit::remainder<{T}>({0}, {1})"),
     "power": [
