@@ -349,3 +349,11 @@ def test_an_axis_by_place():
     assert np.array_equal(cp.concatenate([b, b + 1], 1).get(), np.concatenate([a, a + 1], 1))
     out = cp.zeros((4, 3), np.float32)
     assert cp.concatenate([b, b], 0, out) is out and (out[2:] == b).all()
+
+
+def test_what_is_taken_from_nothing():
+    none = cp.zeros((0, 0))
+    for made in (none.take([0], axis=0), cp.compress([1, 0], none, axis=0)):
+        assert made.shape == (1, 0)
+    with pytest.raises(IndexError):
+        cp.zeros((0, 3)).take([0], axis=0)

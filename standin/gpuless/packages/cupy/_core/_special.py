@@ -114,13 +114,14 @@ def sort_complex(a):
 
 
 def take(a, indices, axis=None, out=None):
-    return np.take(a, indices, axis, out, "wrap")  # on a device an index out of range wraps
+    # On a device an index out of range wraps; along no elements, NumPy would do so for ever.
+    return np.take(a, indices, axis, out, "wrap" if np.size(a) else "clip")
 
 
 def compress(condition, a, axis=None, out=None):
     if np.ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
-    return np.take(a, np.nonzero(condition)[0], axis, out, "wrap")
+    return take(a, np.nonzero(condition)[0], axis, out)
 
 
 def around(a, decimals=0, out=None):
