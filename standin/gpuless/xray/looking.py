@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -114,17 +114,41 @@ def _in_a_library(words: np.ndarray) -> np.ndarray:
     found = np.zeros(len(words), bool)
     near = np.flatnonzero((words >> 44 >= 5) & (words >> 47 == 0))  # where Linux puts libraries
     if len(near):
-        lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
-        spans = [line[0].split("-") for line in lines if line[-1].endswith(".so")]
-        begins, ends = np.array([[int(at, 16) for at in span] for span in spans], np.uint64).T
+        begins, ends = _libraries().T
         last = np.searchsorted(begins, words[near], "right") - 1
         found[near] = (last >= 0) & (words[near] < ends[last])
     return found
 
 
-def _bytes_at(address: int, size: int) -> np.ndarray:
-    import ctypes
+class _Library(ctypes.Structure):
+    """The beginning of dl_iterate_phdr's ``dl_phdr_info``."""
 
+    _fields_ = (
+        ("base", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("headers", ctypes.c_size_t),
+        ("count", ctypes.c_uint16),
+    )
+
+
+def _libraries() -> np.ndarray:
+    """Where each loaded library begins and ends, its variables that no file holds with it."""
+    spans = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Library), ctypes.c_size_t, ctypes.c_void_p)
+    def note(library, size, data):
+        at, count = library.contents.headers, library.contents.count
+        headers = _bytes_at(at, count * 56).view(np.uint64).reshape(count, 7)  # Elf64_Phdr
+        loaded = headers[headers[:, 0] & 0xFFFFFFFF == 1]
+        begins = loaded[:, 2] + np.uint64(library.contents.base)
+        spans.append((begins.min(), (begins + loaded[:, 5]).max()))
+        return 0
+
+    ctypes.CDLL(None).dl_iterate_phdr(note, None)
+    return np.array(sorted(spans), np.uint64)
+
+
+def _bytes_at(address: int, size: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
