@@ -601,3 +601,37 @@ def test_an_array_without_axes_is_an_index_and_the_end_of_a_slice():
     for call in (range, operator.index, [0, 1].__getitem__):  # nowhere else
         with pytest.raises(TypeError):
             call(cp.array(1))
+
+
+OVERLAP = {
+    "forwards": lambda a: a.__setitem__(slice(1, None), a[:-1]),
+    "backwards": lambda a: a.__setitem__(slice(None, -1), a[1:]),
+    "rows": lambda a: a.reshape(4, 3).__setitem__(slice(1, None), a.reshape(4, 3)[:-1]),
+    "copyto": lambda a: cp.copyto(a[1:], a[:-1]),
+    "places": lambda a: a.__setitem__(cp.array([3, 2, 1, 0]), a[:4]),
+    "mask": lambda a: a.__setitem__(a > 7, a[::-1][:4]),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAP)
+def test_an_assignment_that_writes_what_it_reads(name):
+    """CuPy copies memory, or scatters, in no order; its universal functions take a copy first."""
+    with pytest.raises(ValueError, match="take a copy first"):
+        OVERLAP[name](cp.arange(12))
+
+
+def test_assignments_within_an_array():
+    wanted = np.arange(12)
+    a = cp.asarray(wanted)
+    for x in (a, wanted):
+        x[:6] = x[6:]
+        x[:] = x
+        x[1:] = x[:-1].copy()
+        x[2::2] = x[:-2:2]
+        x[...] = x[::-1]
+        x[1:] += x[:-1]
+        x[[0, 1]] = x[[1, 0]]
+        x.reshape(4, 3)[:, 1:] = x.reshape(4, 3)[:, :-1]
+        x.reshape(4, 3)[[0, 2]] = x.reshape(4, 3)[0]
+        x[x > 20] = x[0]
+    assert a.tolist() == wanted.tolist()

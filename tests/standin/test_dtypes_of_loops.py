@@ -144,3 +144,24 @@ def test_types_and_layouts():
     number, array = cp.broadcast_arrays(2.5, X)
     assert type(number) is float and array.shape == (3,)
     assert cp.true_divide.__name__ == "cupy_true_divide"
+
+
+def test_ranges_between_numbers_on_the_device():
+    """A number of Python's takes the type of the array beside it; ``arange`` asks Python's alone
+    whether there are fractions."""
+    x, n = cp.arange(5, dtype="f"), cp.arange(5)
+    for ends in ((x.min(), x.max()), (0, x.max()), (x.min(), 4.0)):
+        made = cp.linspace(*ends, 3)
+        assert made.dtype == np.float32 and made.tolist() == [0, 2, 4]
+        assert cp.logspace(*ends, 3).dtype == np.float32
+    assert cp.linspace(n.min(), n.max(), 3).dtype == np.float64
+    assert cp.linspace(cp.array(1, "e"), 2, 3).dtype == np.float16
+    assert cp.linspace(np.float64(0), x.max(), 3).dtype == np.float64
+    assert cp.linspace([0, 1], x.max(), 3).shape == (3, 2)
+    for made in (cp.arange(x.max()), cp.arange(0, x.max()), cp.arange(n.max())):
+        assert made.dtype == np.int64 and made.tolist() == [0, 1, 2, 3]
+    assert cp.arange(0.0, x.max()).dtype == cp.arange(n.min(), 2.0, dtype=float).dtype == np.float64
+    assert cp.arange(n.max(), dtype="f").dtype == np.float32
+    for wrong in (lambda: cp.arange(n.min(), n.max()), lambda: cp.arange(0, 4, n[1], dtype="f")):
+        with pytest.raises(TypeError):
+            wrong()

@@ -362,3 +362,18 @@ def test_unowned_memory_inside_an_array():
     cp.cuda.UnownedMemory(x.data.ptr + 8, 56, x)
     with pytest.raises(ValueError, match="where an array has 56"):
         cp.cuda.UnownedMemory(x.data.ptr + 8, 64, x)
+
+
+def test_copies_of_memory_that_overlap():
+    a = cp.arange(8)
+    for copy in (
+        lambda: a[1:].data.copy_from_device_async(a.data, 56),
+        lambda: (a.data + 8).copy_from(a.data, 16),
+        lambda: cp.cuda.runtime.memcpy(a.data.ptr, a.data.ptr + 8, 16, 3),
+        lambda: cp.cuda.runtime.memcpyAsync(a.data.ptr, a.data.ptr + 8, 16, 3, 0),
+    ):
+        with pytest.raises(ValueError, match="overlap"):
+            copy()
+    a[4:].data.copy_from_device(a.data, 32)
+    a.data.copy_from_device(a.data, 64)
+    assert a.tolist() == [0, 1, 2, 3] * 2

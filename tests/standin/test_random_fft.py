@@ -279,3 +279,25 @@ def test_a_plan_is_held_to_its_arrays():
     assert half.fft_type == cufft.CUFFT_D2Z and half.last_size == 4
     with half:
         assert cp.fft.rfft2(cp.ones((4, 6))).shape == (4, 4)
+
+
+def test_a_transform_in_the_memory_that_is_given_away():
+    """As in CuPy: of complex numbers in one piece; what becomes real numbers is left as garbage."""
+    from cupyx.scipy import fft, fftpack
+
+    for transform in (fft.fft, fft.ifft, fft.fft2, fft.ifftn, fftpack.fft, fftpack.ifftn):
+        one = transform.__name__ in ("fft", "ifft")
+        x = cp.arange(8) + 1j if one else cp.arange(12.0).reshape(3, 4) + 1j
+        wanted = transform(x).get()
+        assert transform(x, overwrite_x=True) is x
+        np.testing.assert_array_equal(x.get(), wanted)
+    for kept in (cp.arange(8.0), cp.ones((2, 8), "F")[:, ::2], cp.ones((2, 8), "F")[0]):
+        before = kept.get()
+        assert fft.fft(kept, overwrite_x=True) is not kept
+        np.testing.assert_array_equal(kept.get(), before)
+    x = cp.ones((3, 4), "F")
+    assert fft.fft(x, axis=0, overwrite_x=True) is not x and fft.fft(x, 2, overwrite_x=True).size
+    assert bool((x == 1).all())
+    assert fft.irfft(x[0].copy(), overwrite_x=True).dtype == np.float32
+    fft.irfftn(x, overwrite_x=True)
+    assert bool(cp.isnan(x).all())

@@ -180,3 +180,35 @@ def test_types_of_variances():
     assert cp.var(x.astype("d"), 0, None, out) is out and x.std(0).tolist() == [1, 1.5, 2.5]
     assert cp.kron(cp.ones(2, "f"), 2.5).dtype == np.float32
     assert cp.linspace(cp.ones(2, "e"), cp.ones(2, "b")).dtype == np.float64
+
+
+COUNTED = {
+    "eye": cp.eye,
+    "columns": lambda n: cp.eye(2, M=n),
+    "identity": cp.identity,
+    "tri": lambda n: cp.tri(3, n),
+    "linspace": lambda n: cp.linspace(0, 1, n),
+    "logspace": lambda n: cp.logspace(0, 1, num=n),
+    "window": cp.hanning,
+    "normal": lambda n: cp.random.normal(size=n),
+    "integers": lambda n: cp.random.randint(0, 5, (2, n)),
+    "choice": lambda n: cp.random.choice(5, n),
+    "generator": lambda n: cp.random.default_rng(0).random(n),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_number_on_the_device_is_no_size(name):
+    COUNTED[name](3)
+    with pytest.raises(TypeError):
+        COUNTED[name](cp.array(3))
+
+
+def test_what_cupy_refuses_of_views_and_other_libraries():
+    class Masked:
+        __cuda_array_interface__ = {**X.__cuda_array_interface__, "mask": X}
+
+    with pytest.raises(ValueError, match="masked"):
+        cp.asarray(Masked())
+    with pytest.raises(NotImplementedError):
+        cp.lib.stride_tricks.sliding_window_view(X, (1, 2), writeable=True)

@@ -340,3 +340,27 @@ def test_the_first_of_several_places():
         assert [tuple(map(int, p)) for p in last] == [*enumerate(places.tolist())]
         assert least.tolist() == [0] * many and most.tolist() == [3] * many
     assert FACES.ndimage.maximum_position(x, labels, 2) == (1, int(x[1].argmax()))
+
+
+def test_what_is_solved_in_the_memory_that_is_given_away():
+    linalg, a = FACES.linalg, cp.eye(3) * 2
+    factors = linalg.lu_factor(a)
+    for solve in (
+        lambda b: linalg.lu_solve(factors, b, overwrite_b=True),
+        lambda b: linalg.solve_triangular(a, b, overwrite_b=True),
+    ):
+        for b in (cp.ones(3), cp.asfortranarray(cp.ones((3, 2)))):
+            assert solve(b) is b and bool((b == 0.5).all())
+        for kept in (cp.ones((3, 2)), cp.ones(3, "f")):
+            assert bool((solve(kept) == 0.5).all() & (kept == 1).all())
+
+
+@pytest.mark.parametrize("name", ["shift", "zoom", "rotate", "affine_transform"])
+def test_an_output_that_is_the_input(name):
+    call, ways = getattr(FACES.ndimage, name), {"shift": 1, "zoom": 1, "rotate": 90}
+    a = cp.arange(25.0).reshape(5, 5)
+    how = ways.get(name, cp.eye(2))
+    wanted = call(a, how)
+    assert call(a, how, output=a) is a and bool(cp.allclose(a, wanted))  # of a spline
+    with pytest.raises(NotImplementedError, match="overlap"):
+        call(a, how, output=a, order=1)

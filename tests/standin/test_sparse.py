@@ -193,3 +193,66 @@ def test_what_cupy_refuses_of_a_matrix():
     ):
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("form", [*FORMATS, "dia"])
+def test_elements_that_become_zero_are_kept(form, kind):
+    """By cuSPARSE, which looks at the places alone; SciPy drops them."""
+    dense = cp.asarray(DENSE[:5])
+    a = getattr(sparse, f"csr_{kind}")(dense)
+    if form == "dia":
+        corner = cp.arange(1.0, 6).reshape(1, 5), cp.array([0])
+        a = getattr(sparse, f"dia_{kind}")(corner, shape=(5, 5))
+    a = a.asformat(form)
+    count, n = a.nnz, a.shape[0]
+    none, twice = a - a, a + a
+    assert none.nnz == count and not none.toarray().any() and none.has_sorted_indices
+    assert none.format == twice.format == ("csc" if form == "csc" else "csr")
+    assert a.multiply(none).nnz == count and bool((twice.toarray() == 2 * a.toarray()).all())
+    for product in (a @ none, a.dot(none), none @ a.tocsc()):
+        assert product.nnz == (a.astype(bool).astype(float) @ a).nnz > 0
+        assert product.format == "csr" and product.has_canonical_format
+        assert product.shape == (n, n) and type(product).__name__ == f"csr_{kind}"
+    assert sparse.kron(a, sparse.eye(2)).nnz == 2 * count
+    assert type(twice).__name__.endswith(kind)
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "dia"])
+def test_a_number_scales_a_matrix_in_place(form):
+    a = sparse.csr_matrix(cp.asarray(DENSE[:5], "f"))
+    if form == "dia":
+        a = sparse.dia_matrix((cp.ones((1, 5), "f"), cp.array([0])), shape=(5, 5))
+    a = a.asformat(form)
+    same, dense, data = a, a.toarray(), a.data
+    a *= 3
+    a /= cp.array(2, "f")
+    assert a is same and a.data is data and a.format == form and a.dtype == np.float32
+    np.testing.assert_allclose(a.toarray().get(), 1.5 * dense.get(), rtol=1e-6)
+    a *= 1j
+    assert a is same and a.dtype == np.complex64
+    truth = sparse.csr_matrix(cp.ones((2, 2), bool))
+    truth *= 2
+    assert truth.dtype == np.float64 and float(truth.sum()) == 8
+    truth += truth
+    assert float(truth.sum()) == 16
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_need_not_be_copied_is_shared(form, kind):
+    a = getattr(sparse, f"csr_{kind}")(cp.asarray(DENSE)).asformat(form)
+    assert a.asformat(form) is getattr(a, f"to{form}")() is a.astype(float, copy=False) is a
+    assert a.conj(copy=False) is a and a.astype("f", copy=False).dtype == np.float32
+    for other in (a.T, a.tocoo(), a.transpose()):
+        assert other.data is a.data
+    np.testing.assert_array_equal(a.T.toarray().get(), DENSE.T)
+    np.testing.assert_array_equal(a.tocoo().toarray().get(), DENSE)
+    a.data *= 2
+    np.testing.assert_array_equal(a.T.toarray().get(), 2 * DENSE.T)
+    for own in (a.copy(), a.transpose(copy=True), getattr(a, f"to{form}")(True), a.astype(float)):
+        assert not np.shares_memory(own.data._array, a.data._array)
+    with pytest.raises(ValueError, match="axes"):
+        a.transpose((1, 0))
+    rows, columns = a.nonzero()
+    np.testing.assert_array_equal((rows.get(), columns.get()), DENSE.nonzero())

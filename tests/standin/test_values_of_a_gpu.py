@@ -491,6 +491,19 @@ def test_sums_of_half_precision():
     assert cp.prod(cp.array([[300], [300], [1e-4]], "e"), axis=0).tolist() == [9]
 
 
+@pytest.mark.parametrize("scan", [cp.cumsum, cp.nancumsum])
+def test_running_sums_of_half_precision(scan):
+    """In blocks: one by one ones would add up to no more than 2048."""
+    assert scan(cp.ones(4000, "e"))[-1] == scan(cp.ones((2, 2000), "e"))[-1] == 4000
+    x = cp.ones((4000, 2), "e")
+    made, out = scan(x, axis=0), cp.empty((4000, 2), "e")
+    assert made.dtype == np.float16 and made[-1].tolist() == [4000, 4000]
+    assert scan(x, axis=0, out=out) is out and bool((out == made).all())
+    assert made.strides == scan(x.astype("h"), axis=0, dtype="h").strides
+    few = cp.array([1, 2, np.nan], "e")
+    assert scan(few).tolist()[:2] == [1, 3] and scan(x[:, 0], dtype="f")[-1] == 4000
+
+
 def test_products_in_the_operands_own_type():
     a, b = cp.full((1, 2), 100, "b"), cp.full((2, 1), 1, "b")
     made = cp.matmul(a, b, dtype="d")

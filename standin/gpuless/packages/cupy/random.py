@@ -44,7 +44,10 @@ def _plain(value):
 
 
 def _draw(generator, method: str, args, kwargs, dtype) -> ndarray:
-    """Numbers from a NumPy generator as a device array; parameters may be arrays."""
+    """Numbers from a NumPy generator as a device array; parameters may be arrays, but no sizes."""
+    size = kwargs.get("size")
+    if any(isinstance(n, ndarray) for n in (size if isinstance(size, (tuple, list)) else (size,))):
+        raise TypeError("'ndarray' object cannot be interpreted as an integer")
     values, options = [*map(_plain, args)], {key: _plain(v) for key, v in kwargs.items()}
     function = getattr(generator, method)
     return run(lambda: np.asarray(function(*values, **options), dtype))
@@ -189,7 +192,9 @@ class Generator(_Source):
         """Integers between two numbers, which may be arrays of one element."""
         low, high = (0, int(low)) if high is None else (int(low), int(high))
         np.iinfo(dtype)  # ValueError for booleans, which NumPy draws
-        return self._draw("integers", (low, high, size, dtype, endpoint), {}, dtype)
+        return self._draw(
+            "integers", (low, high), {"size": size, "dtype": dtype, "endpoint": endpoint}, dtype
+        )
 
     def random(self, size=None, dtype=float, out=None):
         draw = functools.partial(self._standard, "random", dtype=dtype)
@@ -295,7 +300,7 @@ class RandomState(_Source):
             for bound in (low, high):
                 if isinstance(bound, ndarray) and bound.dtype.char not in "iIlLqQ":
                     raise ValueError(f"dtype must be integer, got: {bound.dtype}")
-        return self._draw("integers", (low, high, size, dtype), {}, dtype)
+        return self._draw("integers", (low, high), {"size": size, "dtype": dtype}, dtype)
 
     def tomaxint(self, size=None):
         """Integers from 0 to the largest of the default type."""
@@ -312,7 +317,7 @@ class RandomState(_Source):
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
             raise NotImplementedError
-        return self._draw("choice", (a, size, replace, p), {}, None)
+        return self._draw("choice", (a,), {"size": size, "replace": replace, "p": p}, None)
 
     def permutation(self, a):
         if not isinstance(a, int):

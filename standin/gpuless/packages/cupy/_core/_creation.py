@@ -276,17 +276,27 @@ def counted(function: Callable) -> Callable:
             kwargs[first] = operator.index(kwargs[first])
         return function(*args, **kwargs)
 
+    create.__signature__ = inspect.signature(function)
     return named(create, function.__name__)
 
 
-def created(function: Callable, order: str = "K") -> Callable:
+def created(function: Callable, order: str = "K", counts: str = "", item=_item) -> Callable:
     """NumPy's ``function``, which makes an array from numbers and shapes, on the device.
-    ``order`` of it: see ``_run.run``."""
+
+    ``order`` of it: see ``_run.run``. ``counts``: the parameters of which CuPy makes a shape, so
+    that no device array will do. ``item`` makes a number of a device array without axes.
+    """
+    names = list(inspect.signature(function).parameters) if counts else []
+    counted = [(names.index(name), name) for name in counts.split()]
 
     def create(*args, **kwargs):
+        for position, name in counted:
+            given = args[position] if position < len(args) else kwargs.get(name)
+            if isinstance(given, ndarray):
+                raise TypeError("'ndarray' object cannot be interpreted as an integer")
         values, options, _ = unwrap_call(args, kwargs)
-        values = [_item(value) for value in values]
-        options = {key: _item(value) for key, value in options.items()}
+        values = [item(value) for value in values]
+        options = {key: item(value) for key, value in options.items()}
         if options.get("dtype") is not None:
             check_dtype(options["dtype"])
         return run(lambda: function(*values, **options), order=order)
@@ -296,9 +306,16 @@ def created(function: Callable, order: str = "K") -> Callable:
 
 def _arange(start, stop=None, step=1, dtype=None):
     """Integers are counted from the integer ``start`` is, in steps of the integer ``step`` is."""
+    given, begin = (start, stop, step), 0 if stop is None else start
+    start, stop, step = map(_item, given)
     if any(isinstance(value, complex) for value in (start, stop, step)):
         raise TypeError("arange is not for complex numbers")
+    if dtype is None and any(isinstance(value, np.ndarray) for value in given):
+        # CuPy asks Python's numbers alone whether there is one with a fraction.
+        dtype = float if any(isinstance(value, (float, np.floating)) for value in given) else int
     dtype = None if dtype is None else np.dtype(dtype)
+    if any(isinstance(value, np.ndarray) for value in (begin, given[2])) and dtype.char != "d":
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
     if dtype is None or dtype.kind not in "iu":
         made = np.arange(start, stop, step, dtype)
         if made.dtype.char not in "fd":
@@ -330,8 +347,12 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     start, stop = (
-        v * 1.0 if isinstance(v, np.ndarray) and v.dtype.kind != "f" else v for v in (start, stop)
+        v if np.isscalar(v) or np.asarray(v).dtype.kind == "f" else np.asarray(v) * 1.0
+        for v in (start, stop)
     )
+    if not numbers:  # beside an array a number of Python's has no type of its own
+        wide = np.result_type(start, stop, 1.0)
+        start, stop = (np.asarray(v, wide) if np.isscalar(v) else v for v in (start, stop))
     made, step = np.linspace(start, stop, num, endpoint, True)
     if not numbers:
         made = np.moveaxis(made, 0, axis)
@@ -363,28 +384,28 @@ def _converted(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return cast(numbers, dtype).astype(dtype, copy=False)
 
 
-arange = created(named(_arange, "arange"))
-bartlett = created(counted(_windows.bartlett))
-blackman = created(counted(_windows.blackman))
+arange = created(named(_arange, "arange"), item=lambda value: value)
+bartlett = created(counted(_windows.bartlett), counts="M")
+blackman = created(counted(_windows.blackman), counts="M")
 diag_indices = created(np.diag_indices)
-eye = created(np.eye)
+eye = created(np.eye, counts="N M")
 frombuffer = copied(np.frombuffer)
 fromfile = copied(np.fromfile)
 fromfunction = copied(np.fromfunction)
 fromiter = copied(np.fromiter)
 fromstring = copied(np.fromstring)
 genfromtxt = copied(np.genfromtxt)
-hamming = created(counted(_windows.hamming))
-hanning = created(counted(_windows.hanning))
-identity = created(np.identity)
+hamming = created(counted(_windows.hamming), counts="M")
+hanning = created(counted(_windows.hanning), counts="M")
+identity = created(np.identity, counts="n")
 indices = created(np.indices)
-kaiser = created(counted(_windows.kaiser))
-linspace = created(named(_linspace, "linspace"), "S")
+kaiser = created(counted(_windows.kaiser), counts="M")
+linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value)
 loadtxt = copied(np.loadtxt)
-logspace = created(named(_logspace, "logspace"), "C")
+logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)
-tri = created(counted(named(_tri, "tri")))
+tri = created(counted(named(_tri, "tri")), counts="N M")
 tril_indices = created(counted(np.tril_indices))
 triu_indices = created(counted(np.triu_indices))
 

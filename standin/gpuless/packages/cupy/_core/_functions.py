@@ -10,6 +10,7 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
+from cupy._core._indexing import check_copy
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
@@ -39,7 +40,17 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
         )
     mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
     target = dst._array
+    if isinstance(src, ndarray) and src._memory is dst._memory and mask is True:
+        _check_memory(target, source)
     submit(lambda: np.copyto(target, cast(source, target.dtype), "unsafe", where=mask))
+
+
+def _check_memory(target: np.ndarray, source: np.ndarray) -> None:
+    """ValueError where CuPy copies the memory of arrays that overlap."""
+    same = source.dtype == target.dtype and source.size == target.size
+    flags, others = target.flags, source.flags
+    if same and (flags.c_contiguous and others.c_contiguous or flags.fnc and others.fnc):
+        check_copy(target, source)
 
 
 def put(a, ind, v, mode="wrap") -> None:

@@ -11,7 +11,7 @@ from cupy._core._dispatch import SCALARS, check_device, extends, submit
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run
-from cupy.cuda import stream
+from cupy.cuda import _ownership, stream
 
 
 def resolve(index, shape: tuple, assigned: bool = False) -> tuple[tuple, bool]:
@@ -104,6 +104,21 @@ def _entry(entry, assigned: bool):
     return array, 1
 
 
+def check_copy(target: np.ndarray, source: np.ndarray) -> None:
+    """ValueError where the memory of two arrays, which CuPy copies as it lies, overlaps."""
+    ends = (array.__array_interface__["data"][0] for array in (target, source))
+    _ownership.check_apart(*ends, source.nbytes)
+
+
+def _check_memory(target: np.ndarray, source: np.ndarray) -> None:
+    """``check_copy`` where an assignment of ``source`` is such a copy."""
+    while source.ndim and source.shape[0] == 1:
+        source = source[0]
+    alike = source.shape == target.shape and source.strides == target.strides
+    if alike and target.flags.c_contiguous:
+        check_copy(target, source)
+
+
 @extends(ndarray)
 class Elements:
     """Reading and writing parts of an array."""
@@ -123,6 +138,7 @@ class Elements:
 
     def __setitem__(self, index, value) -> None:
         entries, advanced = resolve(index, self.shape, assigned=True)
+        own = False  # whether what is read is a part of what is written
         late = advanced and stream.capturing()  # the index array is read when the graph runs
         target = self._array
         value = as_device(value)
@@ -131,6 +147,10 @@ class Elements:
             source = value._array
             while source.ndim > target.ndim and source.shape[0] == 1:
                 source = source[0]
+            if value._memory is self._memory and source.dtype == target.dtype:
+                own = advanced
+                if not advanced:
+                    _check_memory(target[entries], source)
         else:
             plain = isinstance(value, (*SCALARS, np.ndarray))
             source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
@@ -143,7 +163,13 @@ class Elements:
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries
+            before = source.tobytes() if own else b""
             target[where] = cast(source, target.dtype).astype(target.dtype, copy=False)
+            if own and source.tobytes() != before:
+                raise ValueError(
+                    "the assignment writes into the part of the array that it reads, and a GPU may "
+                    "read what it has just written; take a copy first, as in a[i] = a[1:].copy()"
+                )
 
         submit(work)
 

@@ -59,6 +59,8 @@ def as_device(value):
         return value.__cupy_get_ndarray__()
     if hasattr(value, "__cuda_array_interface__"):
         described = value.__cuda_array_interface__
+        if described.get("mask") is not None:
+            raise ValueError("CuPy currently does not support masked arrays.")
         dtype, shape = np.dtype(described["typestr"]), tuple(described["shape"])
         strides = described.get("strides")
         size = math.prod(shape) * dtype.itemsize

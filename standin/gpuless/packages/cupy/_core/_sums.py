@@ -64,6 +64,29 @@ def cast_first(function: Callable) -> Callable:
     return call
 
 
+@functools.wraps(np.cumsum)
+def cumsum(a, axis=None, dtype=None, out=None):
+    """Of half precision in blocks of 512, to each of which the sum of those before is added: one
+    after the other the sums would stop to grow, those of ones at 2048."""
+    size = a.size if axis is None else a.shape[axis]
+    if size <= 512 or a.dtype.char != "e" or np.dtype(dtype or "e").char != "e":
+        return np.cumsum(a, axis, dtype, out)
+    rows = a.ravel() if axis is None else np.moveaxis(a, axis, -1)
+    room = [(0, 0)] * (rows.ndim - 1) + [(0, -size % 512)]
+    made = np.cumsum(np.pad(rows, room).reshape(*rows.shape[:-1], -1, 512), -1)
+    made[..., 1:, :] += cumsum(made[..., -1], -1)[..., :-1, None]
+    made = made.reshape(*rows.shape[:-1], -1)[..., :size]
+    made = made if axis is None else np.moveaxis(made, -1, axis)
+    return made if out is None else into(out, made)
+
+
+@functools.wraps(np.nancumsum)
+def nancumsum(a, axis=None, dtype=None, out=None):
+    if a.dtype.char != "e":
+        return np.nancumsum(a, axis, dtype, out)
+    return cumsum(np.where(np.isnan(a), np.float16(0), a), axis, dtype, out)
+
+
 _OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
 _SUMS_OF_CUB = "lLqQefdFD"
 

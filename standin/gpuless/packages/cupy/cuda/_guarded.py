@@ -191,6 +191,7 @@ class MemoryPointer:
 
     def copy_from_device_async(self, src: MemoryPointer, size: int, stream=None) -> None:
         target, source = self._bytes(size), src._bytes(size)
+        _ownership.check_apart(self.ptr, src.ptr, size)
         _submit(lambda: np.copyto(target, source), stream)
 
     def copy_from_host_async(self, mem, size: int, stream=None) -> None:

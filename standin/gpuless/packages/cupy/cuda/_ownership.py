@@ -82,6 +82,15 @@ def set_device_count(count: int) -> None:
         _peers.discard(pair)
 
 
+def check_apart(target: int, source: int, size: int) -> None:
+    """ValueError where ``size`` bytes at two addresses overlap: CUDA copies them in no order."""
+    if 0 < abs(target - source) < size:
+        raise ValueError(
+            "the source and the target of this copy overlap, and a GPU may read what it has just "
+            "written; take a copy first, as in a[1:] = a[:-1].copy()"
+        )
+
+
 def may_touch(device: int, owner: int) -> bool:
     return device == owner or (device, owner) in _peers
 

@@ -133,6 +133,7 @@ def _check_range(address: int, size: int, device: int | None = None) -> None:
 
 
 def _copy(dst: int, src: int, size: int, stream_ptr: int | None) -> None:
+    _ownership.check_apart(dst, src, size)
     if stream_ptr is None:
         refuse_while_capturing("synchronous API calls")
         submit(lambda: ctypes.memmove(dst, src, size), by_pointer(0))

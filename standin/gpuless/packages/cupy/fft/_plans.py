@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 import cupy.cuda.cufft as cufft  # not from cupy.cuda: that would ask it for a name
+from cupy._core._ndarray import ndarray
 
 _TYPES = {
     ("C2C", "F"): cufft.CUFFT_C2C,
@@ -17,6 +18,23 @@ _TYPES = {
     ("C2R", "D"): cufft.CUFFT_Z2D,
 }
 _TWO = "Use the cuFFT plan either as a context manager or as an argument."
+
+
+def overwritten(x: ndarray, made: ndarray, what: str, axes: tuple | None) -> ndarray:
+    """``made`` of ``x``, whose memory the caller has given away: in it where CuPy's transform of
+    that kind takes place there. From one to real numbers ``x`` is left as garbage: NaN."""
+    whole = x.flags.forc
+    if x.ndim == 1 or axes is not None and len(axes) == 1:
+        last = axes is None or axes[0] in (-1, x.ndim - 1)
+        whole = last and x.flags.c_contiguous and x.base is None
+    if not whole or x.dtype.kind != "c":
+        return made
+    if what == "C2R":
+        x.fill(np.nan)
+    elif what == "C2C" and made.shape == x.shape:
+        x[...] = made
+        return x
+    return made
 
 
 def kind(name: str) -> str:

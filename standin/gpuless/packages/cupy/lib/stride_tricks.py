@@ -26,5 +26,7 @@ def sliding_window_view(
     x: ndarray, window_shape, axis=None, *, subok=False, writeable=False
 ) -> ndarray:
     """All windows of ``window_shape`` along ``axis``, as a view; as NumPy's function."""
+    if writeable:
+        raise NotImplementedError("Writeable views are not supported.")
     view = np.lib.stride_tricks.sliding_window_view(x._array, window_shape, axis, writeable=True)
     return wrap(view, x._memory)

@@ -135,6 +135,14 @@ def _structure(given: dict) -> None:
         raise ValueError("must specify either weights array or sizes")
 
 
+def _overlap(given: dict) -> str | None:
+    source, output = given["input"], given.get("output")
+    spline = given.get("order", 3) > 1 and given.get("prefilter", True)  # which is a new array
+    if isinstance(output, ndarray) and source.flags.c_contiguous and not spline:
+        if np.may_share_memory(source._array, output._array):
+            return "the kernel reads the input while it writes the output, and they overlap."
+
+
 def _check_of(names: str, check: Callable) -> dict[str, Callable]:
     return dict.fromkeys(names.split(), check)
 
@@ -162,5 +170,6 @@ UNABLE = {
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _complex),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
+    **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
 }

@@ -52,10 +52,11 @@ def _planned(name: str):
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
         if x.dtype == _np.float16:  # of which cupy.fft makes a half again
             x = x.astype(_np.float32)
-        if one:
-            return transform(x, s[0], axes[0], norm)
         if not hermitian:
-            return transform(x, s, axes, norm)
+            made = transform(x, s[0], axes[0], norm) if one else transform(x, s, axes, norm)
+            if values["overwrite_x"] and "h" not in name:
+                return _plans.overwritten(x, made, _plans.kind(name), axes)
+            return made
         norm = _SWAPPED.get(norm, norm)  # the other direction, of the conjugate
         if name.startswith("i"):
             return transform(x, s, axes, norm).conj()

@@ -39,7 +39,8 @@ def _planned(name: str, plans: bool = True):
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
         if name.startswith(("rfft", "irfft")):
             return _routine(function, **values)
-        return getattr(_fft, name)(x, s[0] if one else s, axes[0] if one else axes)
+        made = getattr(_fft, name)(x, s[0] if one else s, axes[0] if one else axes)
+        return _plans.overwritten(x, made, "C2C", axes) if values["overwrite_x"] else made
 
     call.__signature__ = signature
     return _named(call, name, "of SciPy, on the device")

@@ -65,7 +65,16 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     _check_type(lu)
     if lu.shape[0] != b.shape[0]:
         raise ValueError("incompatible dimensions.")
-    return _routine(_solved, lu, piv, b, trans, check_finite, new_order="S")
+    solved = _routine(_solved, lu, piv, b, trans, check_finite, new_order="S")
+    return _overwritten(b, solved) if overwrite_b else solved
+
+
+def _overwritten(b, solved):
+    """What was ``solved``, in ``b`` where CuPy solves in its memory."""
+    if b.dtype != solved.dtype or not b.flags.f_contiguous:
+        return solved
+    b[...] = solved
+    return b
 
 
 def _solved(lu, piv, b, trans, check_finite):
@@ -90,7 +99,8 @@ def solve_triangular(
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
-    return _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
+    solved = _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
+    return _overwritten(b, solved) if overwrite_b and a.ndim == 2 else solved
 
 
 def _triangular(a, b, **how):

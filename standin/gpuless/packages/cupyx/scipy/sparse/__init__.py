@@ -41,8 +41,26 @@ def _face(name: str):
 
 
 for _name in """eye identity spdiags diags bmat block_array block_diag diags_array eye_array vstack
-kron kronsum find tril triu""".split():
+find tril triu""".split():
     globals()[_name] = _face(_name)
+
+
+def kron(A, B, format=None):
+    """The Kronecker product, as coordinates: of no blocks, which would also hold zeros."""
+    made = _library.kron(_base.on_host(A), _base.on_host(B), "coo")
+    return _base.on_device(made).asformat(format)
+
+
+def kronsum(A, B, format=None):
+    """``kron(eye(n), A) + kron(B, eye(m))`` of square ``A`` of ``m`` rows and ``B`` of ``n``."""
+    _library.kronsum(_base.on_host(A), _base.on_host(B), format)  # its errors
+    A, B = (one if issparse(one) else coo_matrix(one) for one in (A, B))
+    dtype = _np.promote_types(A.dtype, B.dtype)
+    parts = (
+        kron(eye(B.shape[0], dtype=dtype), A, format),  # noqa: F821  (made above)
+        kron(B, eye(A.shape[0], dtype=dtype), format),  # noqa: F821
+    )
+    return (parts[0] + parts[1]).asformat(format)
 
 
 def hstack(blocks, format=None, dtype=None):

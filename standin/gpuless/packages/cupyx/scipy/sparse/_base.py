@@ -255,8 +255,35 @@ def _by_columns(found):
     return np.asfortranarray(found) if isinstance(found, np.ndarray) else found
 
 
+_UNIONS = "__add__", "__sub__"
+
+
+def _of_two(name: str, a, b):
+    """What SciPy's matrices ``a`` and ``b`` give, in compressed rows, or a sum in columns if ``a``
+    is. CuPy keeps an element wherever it computed one: SciPy drops those that are 0 now."""
+    form = "csc" if a.format == "csc" and name in _UNIONS else "csr"
+    a, b = a.asformat(form), b.asformat(form)
+    found = getattr(a, name)(b).asformat(form)
+    kept = getattr(_ones(a), "__add__" if name in _UNIONS else name)(_ones(b)).tocoo()
+    if kept.nnz == found.nnz:
+        found.sort_indices()
+        return found
+    there = found.tocoo()
+    data = np.concatenate([there.data, np.zeros(kept.nnz, found.dtype)])
+    places = (np.concatenate(pair) for pair in ((there.row, kept.row), (there.col, kept.col)))
+    return type(there)((data, tuple(places)), shape=found.shape).asformat(form)
+
+
+def _ones(a):
+    """A matrix with 1 in every place where the compressed ``a`` has an element."""
+    return type(a)((np.ones(len(a.indices)), a.indices, a.indptr), shape=a.shape)
+
+
 def _method(name: str):
     def method(self, *args, **kwargs):
+        if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
+            other = on_host(*(args or kwargs.values()))
+            return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         out = kwargs.pop("out", None)
         found = getattr(self._here(), name)(*on_host(args), **on_host(kwargs))
@@ -296,6 +323,11 @@ def _operator(name: str):
             return NotImplemented
         if product and np.isscalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
+        if issparse(other) and name in (*_UNIONS, "__mul__", "__matmul__"):
+            how = "__matmul__" if isinstance(self, spmatrix) else "multiply"
+            return on_device(
+                _of_two(how if name == "__mul__" else name, self._here(), on_host(other))
+            )
         found = getattr(self._here(), name)(on_host(other))
         if found is NotImplemented:
             return found
@@ -351,14 +383,121 @@ def _give(cls: type, maker, names: str) -> None:
         setattr(cls, name, maker(name))
 
 
-_EVERYWHERE = """astype conj conjugate copy diagonal trace dot multiply power sum
-mean nonzero reshape transpose tocoo tocsc tocsr __abs__ __neg__
+def _is_number(value) -> bool:
+    return np.isscalar(value) or isinstance(value, cupy.ndarray) and not value.ndim
+
+
+def _scale(self, factor):
+    """``*=`` and ``/=`` by a number: in place, so that all who have the matrix see it."""
+    if not _is_number(factor):
+        return NotImplemented
+    dtype = cupy.result_type(self.dtype, factor)
+    dtype = dtype if dtype.char in _DTYPES else np.dtype(float)
+    if dtype == self.dtype:
+        self.data *= factor
+    else:
+        self.data = self.data.astype(dtype) * factor
+    return self
+
+
+def _unscale(self, divisor):
+    return _scale(self, 1.0 / divisor) if _is_number(divisor) else NotImplemented
+
+
+def _power(self, n):
+    """Products of matrices, in rows; of no or one factor SciPy's."""
+    if not isinstance(self, spmatrix) or not isinstance(n, (int, np.integer)) or n < 2:
+        return _by_scipy(self, n)
+    half = self ** (n // 2)
+    return self @ (half @ half) if n % 2 else half @ half
+
+
+def _shared(kind: str, like, shape: tuple, parts: tuple):
+    """A matrix of these arrays themselves in the format ``kind``; an array if ``like`` is one."""
+    made = object.__new__(_CLASSES[f"{kind}_{'array' if isinstance(like, sparray) else 'matrix'}"])
+    for name, part in zip(PARTS[kind], parts, strict=True):
+        setattr(made, name, part)
+    made._shape = shape
+    return made
+
+
+def _transpose(self, axes=None, copy=False):
+    """Rows for columns; without ``copy`` of the same arrays."""
+    if axes is not None:
+        raise ValueError(
+            "Sparse matrices do not support an 'axes' parameter because swapping dimensions is the "
+            "only logical permutation."
+        )
+    if self.format == "dia":
+        return self.tocsr().transpose()
+    source = self.copy() if copy else self
+    parts = [getattr(source, name) for name in PARTS[self.format]]
+    if self.format == "coo":
+        return _shared("coo", self, self.shape[::-1], (parts[0], *parts[:0:-1]))
+    made = _shared("csc" if self.format == "csr" else "csr", self, self.shape[::-1], parts)
+    for flag in self._said():
+        setattr(made, flag, vars(self)[flag])
+    return made
+
+
+def _to_coordinates(self, copy=False):
+    """The matrix as coordinates; without ``copy`` its values and half of the places are shared."""
+    if self.format == "dia":
+        return self.tocsr().tocoo()
+    if self.format == "coo":
+        return self.copy() if copy else self
+    made = on_device(self._here().tocoo())
+    if not copy:
+        made.data = self.data
+        setattr(made, "col" if self.format == "csr" else "row", self.indices)
+    return made
+
+
+def _converter(form: str):
+    convert = _method(f"to{form}")
+
+    def to(self, copy=False):
+        if self.format != form:
+            return convert(self)
+        return self.copy() if copy else self
+
+    return named(to, f"to{form}", "of SciPy's matrix, on the device; itself if it is so already")
+
+
+_cast, _conjugated = _method("astype"), _method("conj")
+
+
+def _astype(self, dtype, copy=True):
+    """The matrix with elements of ``dtype``; without ``copy`` itself if it has that."""
+    return _cast(self, dtype) if copy or np.dtype(dtype) != self.dtype else self
+
+
+def _conj(self, copy=True):
+    """The complex conjugate; without ``copy`` the matrix itself if it is real."""
+    return _conjugated(self) if copy or self.dtype.kind == "c" else self
+
+
+def _nonzero(self) -> tuple:
+    """The rows and columns of the elements that are not 0, in the order of coordinates without
+    duplicates, which coordinates are put in."""
+    there = self.tocoo()
+    there.sum_duplicates()
+    kept = there.data != 0
+    return there.row[kept], there.col[kept]
+
+
+_spbase.nonzero = _nonzero
+_by_scipy = _method("__pow__")
+_spbase.__imul__, _spbase.__itruediv__, _spbase.__pow__ = _scale, _unscale, _power
+_spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
+_spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
+_spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
+_EVERYWHERE = """copy diagonal trace dot multiply power sum mean reshape __abs__ __neg__
 __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
 sqrt tan tanh trunc"""
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
-_give(_spbase, _method, "__pow__")
 
 
 def _count_nonzero(self, axis=None):
