@@ -69,11 +69,11 @@ FAMILY_FLAGS = {
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
-# width or more; a function that ends without its return; a misaligned access; and, where there is a
-# shadow, one outside every array. -g1: the lines of instructions.
+# width or more; a bool that is neither 0 nor 1; a function that ends without its return; a misaligned
+# access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
 CHECKS = (
-    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent,return "
-    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow,shift-exponent"
+    "-g1 -fsanitize=bounds,bool,float-cast-overflow,shift-exponent,return "
+    "-fno-sanitize-recover=bounds,bool,alignment,float-cast-overflow,shift-exponent"
 ).split()
 # Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
 # their code elsewhere.
