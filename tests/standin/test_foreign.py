@@ -2,6 +2,7 @@
 which every text here is compiled."""
 
 import cupy as cp
+import numpy as np
 import nvrtc
 import pytest
 from cupy.cuda.compiler import CompileException
@@ -277,6 +278,24 @@ def test_what_printf_would_misread(arguments, only_the_standin):
     assert "#181-D" in nvrtc.compile(code).log or arguments == '"%d"'
     with pytest.raises(CompileException, match=rf"k.cu\(2\): error: .*{MISREAD[arguments]}"):
         cp.RawKernel(code, "k").compile()
+
+
+PACKED = """#include <cuda_fp16.h>
+struct __attribute__((packed)) Record {{ char tag; {} value; int n; }};
+extern "C" __global__ void k(const Record *r, int *o) {{ o[0] = sizeof(Record), o[1] = r[1].n; }}"""
+
+
+def test_a_packed_struct(only_the_standin):
+    assert nvrtc.compile(PACKED.format("__half") + "static_assert(sizeof(Record) == 7);").accepted
+    with pytest.raises(
+        CompileException, match=r"k.cu\(2\): error: CUDA packs this .*Record::value"
+    ):
+        cp.RawKernel(PACKED.format("__half"), "k").compile()
+    records = np.array([(1, 2, 3), (4, 5, 6)], [("tag", "i1"), ("value", "u2"), ("n", "i4")])
+    size = cp.zeros(2, "i4")
+    kernel = cp.RawKernel(PACKED.format("short"), "k")
+    kernel((1,), (1,), (cp.asarray(records.view(np.uint8)), size))
+    assert size.tolist() == [7, 6]
 
 
 def test_what_printf_reads_rightly():

@@ -69,8 +69,9 @@ FAMILY_FLAGS = {
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
-# width or more; a bool that is neither 0 nor 1; a function that ends without its return; a misaligned
-# access; and, where there is a shadow, one outside every array. -g1: the lines of instructions.
+# width or more; a bool that is neither 0 nor 1; a function that ends without its return; an access
+# that is misaligned and, where there is a shadow, one outside every array. -g1: the lines of
+# instructions.
 CHECKS = (
     "-g1 -fsanitize=bounds,bool,float-cast-overflow,shift-exponent,return "
     "-fno-sanitize-recover=bounds,bool,alignment,float-cast-overflow,shift-exponent"
@@ -116,6 +117,8 @@ _OUT_OF_RANGE = re.compile(r"\bwarning: floating constant (?:exceeds range|trunc
 # What `printf` would misread, on a GPU too; and a type in that.
 _FORMAT = re.compile(r"\bwarning: format (?:'[^']*' expects|specifies) |more '%' conversions than")
 _ENDED = re.compile(r"\bwarning: (?:using (?:a )?dangling pointer|storing the address of local) .*")
+# A `__half` or a `dim3` in a packed struct, which CUDA packs.
+_UNPACKED = re.compile(r"\bwarning: ignoring packed attribute because of unpacked non-POD field ")
 _TYPE = re.compile(r"type '([^']*)'(?: [{(]aka '([^']*)')?")
 # Behind the text of a kernel: the number that language.h promises.
 TAIL = "\nconst int warpSize = 32;\n"
@@ -229,6 +232,9 @@ def _errors(messages: str) -> Iterator[str]:
             yield _OUT_OF_RANGE.sub("error: floating constant is out of range", line)
         elif _ENDED.search(line):
             yield line.replace("warning: ", "error: its scope has ended: ", 1)
+        elif _UNPACKED.search(line):
+            what = "error: CUDA packs this struct, and the CPU stand-in cannot, because of "
+            yield _UNPACKED.sub(what, line)
         elif _FORMAT.search(line):
             kinds = [_kind(aka or name) for name, aka in _TYPE.findall(line)]
             if len(kinds) != 2 or kinds[0] != kinds[1]:
