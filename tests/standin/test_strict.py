@@ -90,9 +90,9 @@ def test_a_bool_that_is_neither():
     kernel((1,), (3,), (cp.array([1, 0, 1], bool), out))
     kernel((1,), (3,), (cp.array([1, 0, 1], np.uint8), out))
     assert out.tolist() == [1, 2, 1, 0, 0, 0]
-    with pytest.raises(RuntimeError, match="line 4: a 'bool' whose byte is 255, neither .* char"):
+    with pytest.raises(RuntimeError, match="line 4: a .*bool' whose byte is 255, neither .* char"):
         kernel((1,), (3,), (cp.array([1, 0, 255], np.uint8), out))
-    with pytest.raises(RuntimeError, match="line 4: a 'bool' whose byte .* never given a value"):
+    with pytest.raises(RuntimeError, match="line 4: a .*bool' whose byte .* never given a value"):
         kernel((1,), (6,), (cp.ones(6, bool), out))
 
 
@@ -217,7 +217,7 @@ def test_what_a_constructor_forgets_is_a_useless_number(threads):
     code = f'{UNSET[0]}\nextern "C" __global__ void k(float *x) {{\n    {UNSET[1]}\n}}'
     x = cp.ones(8, np.float32)
     cp.RawKernel(code, "k")((1,), (threads,), (x,))
-    assert x[5] < -1e30
+    assert not x[5] > -1e30  # Clang's is NaN
 
 
 def test_what_malloc_gives_is_not_zero():
