@@ -155,6 +155,34 @@ def test_misalignment():
     assert "misaligned access: " in complaint(k, x[1:], y)
 
 
+WRITE = "for (int i = 0; i < 8; ++i) x[i] = i;"
+
+
+# An offset that the compiler knows, and what it may be told of a pointer before.
+@pytest.mark.parametrize(
+    "load",
+    [
+        "int v = *(int *)(x + 2);",
+        "int v; v = *(int *)&x[2];",
+        "int v = ((int *)(x + 2))[0];",
+        "int v = *reinterpret_cast<int *>(x + 2);",
+        "int v = *static_cast<int *>(static_cast<void *>(x + 2));",
+        "int v = *(int *)(long *)(void *)(x + 2);",
+        "int v = *(int const *)(x + 2);",
+    ],
+)
+def test_misalignment_by_an_offset_of_the_text(load):
+    k = kernel(f"{load} y[0] = v;", "unsigned char *x, int *y")
+    x, y = cp.arange(16, dtype=np.uint8), cp.zeros(1, np.int32)
+    assert re.search("misaligned access: .*int.* 2 past", complaint(k, x, y))
+    k((1,), (1,), (x[2:], y))
+    assert y[0] == 0x07060504
+    k = kernel(f"extern __shared__ char x[]; {WRITE} {load} y[0] = v;", "int *y")
+    assert "misaligned access: " in complaint(k, y, shared_mem=16)
+    k = kernel(f"{WRITE} {load} y[0] = v;", "int *y", "__device__ __align__(8) char x[16];")
+    assert "misaligned access: " in complaint(k, y)
+
+
 def test_atomics_are_accesses_too():
     k = kernel("atomicAdd(&x[i], 2.f);", "float *x, int i")
     x = cp.zeros(5, np.float32)

@@ -140,11 +140,18 @@ TEXTS = {
     "y = int(a < b ? a : b);": f"y = int({FITS}(a < b ? a : b));",
     "(int)a ? (int)b : (int)c": f"(int){FITS}(a) ? (int){FITS}(b) : (int){FITS}(c)",
     '(int)(")"[0])': f'(int){FITS}((")"[0]))',
+    "{ *(int *)(x + 2)": "{ *(int *)standin_address((x + 2))",
+    "{ return (V<float> const *)&x[i] + 1": "{ return (V<float> const *)standin_address(&x[i]) + 1",
+    "{ reinterpret_cast<T *>(p - 1)[0]": "{ reinterpret_cast<T *>(standin_address(p - 1))[0]",
+    "{ (T *)(int)(x + 2)": f"{{ (T *)standin_address((int){FITS}((x + 2)))",
 }
 UNTOUCHED = [
     "void f(int);", "sizeof(int) * x", "int (*p)(int) = g;", "auto l = [](int) { return 1; };",
     "operator int() const", "int (x); int(y) + 1;", '"(int)x"', "std::f<void(int)>(x)",
     "(int *)p", "static_cast<float>(x)", "(int)sizeof x", "g(f)(int)",
+    "int f(int (&a)[N], float (*p)[3])", "(a, b *)", "void f(int *), g(float *const);", "(T *)(0)",
+    "{ [](int *) { a + 1; }", "{ int (*f)(char *, T **) = g + 1", "{ sizeof(int *) + 1",
+    "{ (x) * (y + 1)", "char *p = (char *)(a + 1);", "struct S { void f(int *) const { a + 1; } };",
 ]  # fmt: skip
 
 
@@ -156,6 +163,19 @@ def test_what_a_cast_takes(text):
 @pytest.mark.parametrize("text", UNTOUCHED)
 def test_what_is_no_cast(text):
     assert casts.translate(text, without_strings(text)) == text
+
+
+def test_arrays_by_reference():
+    source = """
+template <class T, int N, int M> __device__ T sum(const T (&a)[N][M]) {
+    T s = 0; for (auto &row : a) for (T x : row) s += x; return s; }
+__device__ int last(int (*p)[3], int (&b)[3]) { return p[1][2] + b[0]; }
+__device__ int a[2][3] = {{1, 2, 3}, {4, 5, 6}};
+__device__ char *inside = (char *)&a[0][1];  // to be known when the module is loaded
+extern "C" __global__ void k(int *o) { o[0] = sum(a); o[1] = last(a, a[1]); o[2] = *inside; }"""
+    out = cp.zeros(3, "i4")
+    cp.RawKernel(source, "k")((1,), (1,), (out,))
+    assert out.tolist() == [21, 10, 2]
 
 
 def test_casts_of_what_is_no_number():

@@ -319,6 +319,17 @@ def test_operations_of_atomic_ref():
         5,
     ]
     assert a[0] == 42
+    # libcu++ compares bits, by an atom.cas of .b32 or .b64.
+    source = """#include <cuda/atomic>
+    extern "C" __global__ void k(float *a, int *seen) {
+        cuda::atomic_ref<float> nan(a[0]), zero(a[1]);
+        float expected = nan.load(), other = -0.0f;
+        seen[0] = nan.compare_exchange_weak(expected, 5.0f);
+        seen[1] = zero.compare_exchange_strong(other, 6.0f);
+    }"""
+    a, seen = cp.array([np.nan, 0], "f4"), cp.zeros(2, "i4")
+    cp.RawKernel(source, "k")((1,), (1,), (a, seen))
+    assert a.tolist() == [5, 0] and seen.tolist() == [1, 0]
     source = "#include <cuda/atomic>\n__device__ cuda::std::array<int, 2> x;"
     with pytest.raises(
         NotImplementedError, match=r"^k\.cu\(2\): .* libcu\+\+ .* beyond `atomic` and `atomic_ref`"

@@ -57,6 +57,9 @@ I64 = np.arange(64)
         + KERNEL.format("unsigned lane; ASM(lane); x[i] = 2 * (lane + i / 32 * 32.0f);"),
         "#if __CUDACC_VER_MAJOR__ < 9 || !defined(__CUDACC_RTC__) || defined(__GNUC__)\n#error no\n"
         "#endif\n" + KERNEL.format("x[i] *= 2;"),
+        "#ifndef __launch_bounds__\n#error no\n#endif\n#ifdef __shared__\n#define TWO 2\n#endif\n"
+        "#define __forceinline__ inline\n__device__ __forceinline__ int two() { return TWO; }\n"
+        + KERNEL.format("x[i] *= two();"),
     ],
 )
 def test_macros_and_conditions(source):

@@ -1,5 +1,6 @@
 """Values in which CuPy and a GPU differ from NumPy and the C library."""
 
+import contextlib
 import math
 
 import cupy as cp
@@ -140,6 +141,21 @@ def test_printf_returns_how_many_it_took(capfd):
     cp.RawKernel(code, "k")((1,), (1,), (y,))
     cp.cuda.Device().synchronize()
     assert y.tolist() == [2, 0, 1, 3]
+
+
+PRINTS = {
+    f'"{"%d" * 32}%%n"{", 1" * 32}': None,
+    f'"{"%d" * 33}"{", 1" * 33}': "line 2: printf of 33 values: CUDA's takes 32",
+    '"5%n", y': "line 2: printf with %n",
+}
+
+
+@pytest.mark.parametrize("arguments", PRINTS)
+def test_printf_takes_no_more_than_cudas(arguments, capfd):
+    kernel = cp.RawKernel(f'extern "C" __global__ void k(int *y) {{\nprintf({arguments});\n}}', "k")
+    may_fail = pytest.raises(RuntimeError, match=PRINTS[arguments])
+    with may_fail if PRINTS[arguments] else contextlib.nullcontext():
+        kernel((1,), (1,), (cp.zeros(1, "i"),))
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor", "logical_not"])

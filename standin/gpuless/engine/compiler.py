@@ -65,15 +65,24 @@ FAMILY_FLAGS = {
         *NOT_MERGED,
         *LIKE_NVRTC,
     ],
-    "clang": ["-fno-caret-diagnostics", "-Wno-everything", "-Wformat", "-Werror=vla", *LIKE_NVRTC],
+    "clang": [
+        "-fno-caret-diagnostics",
+        "-Wno-everything",
+        "-Wformat",
+        "-Wliteral-range",
+        "-Wpacked-non-pod",
+        "-Werror=vla",
+        *LIKE_NVRTC,
+    ],
 }
 FAMILY_FLAGS["zig"] = [*FAMILY_FLAGS["clang"], "-nostdlib++", "-fno-sanitize=all"]
 # What stops a kernel (shim/sanitizer.h): an index outside an array of fixed size; a shift by the
-# width or more; a function that ends without its return; a misaligned access; and, where there is a
-# shadow, one outside every array. -g1: the lines of instructions.
+# width or more; a bool that is neither 0 nor 1; a function that ends without its return; an access
+# that is misaligned and, where there is a shadow, one outside every array. -g1: the lines of
+# instructions.
 CHECKS = (
-    "-g1 -fsanitize=bounds,float-cast-overflow,shift-exponent,return "
-    "-fno-sanitize-recover=bounds,alignment,float-cast-overflow,shift-exponent"
+    "-g1 -fsanitize=bounds,bool,float-cast-overflow,shift-exponent,return "
+    "-fno-sanitize-recover=bounds,bool,alignment,float-cast-overflow,shift-exponent"
 ).split()
 # Where it begins (shim/memory.h): above what programs have where the stack is unlimited, and below
 # their code elsewhere.
@@ -112,10 +121,17 @@ GUARDS = re.compile(rb"\0_ZGVZN12standin_user\w*E(\d+)(\w+)\0")
 LINK = ["-shared"] if sys.platform != "darwin" else ["-dynamiclib", "-undefined", "dynamic_lookup"]
 # What g++ takes with a warning and CUDA does not: `pow(x, 2.0)` of a float x.
 _AMBIGUOUS = re.compile(r"\bwarning: ISO C\+\+ says that these are ambiguous\b.*")
-_OUT_OF_RANGE = re.compile(r"\bwarning: floating constant (?:exceeds range|truncated to zero).*")
+_OUT_OF_RANGE = re.compile(
+    r"\bwarning: (?:floating constant (?:exceeds range|truncated to zero)"
+    r"|magnitude of floating-point constant too).*"
+)
 # What `printf` would misread, on a GPU too; and a type in that.
 _FORMAT = re.compile(r"\bwarning: format (?:'[^']*' expects|specifies) |more '%' conversions than")
 _ENDED = re.compile(r"\bwarning: (?:using (?:a )?dangling pointer|storing the address of local) .*")
+# A `__half` or a `dim3` in a packed struct, which CUDA packs.
+_UNPACKED = re.compile(
+    r"\bwarning: (?:ignoring packed attribute because of unpacked non-POD|not packing) field "
+)
 _TYPE = re.compile(r"type '([^']*)'(?: [{(]aka '([^']*)')?")
 # Behind the text of a kernel: the number that language.h promises.
 TAIL = "\nconst int warpSize = 32;\n"
@@ -229,6 +245,9 @@ def _errors(messages: str) -> Iterator[str]:
             yield _OUT_OF_RANGE.sub("error: floating constant is out of range", line)
         elif _ENDED.search(line):
             yield line.replace("warning: ", "error: its scope has ended: ", 1)
+        elif _UNPACKED.search(line):
+            what = "error: CUDA packs this struct, and the CPU stand-in cannot, because of "
+            yield _UNPACKED.sub(what, line)
         elif _FORMAT.search(line):
             kinds = [_kind(aka or name) for name, aka in _TYPE.findall(line)]
             if len(kinds) != 2 or kinds[0] != kinds[1]:
@@ -239,7 +258,7 @@ def _kind(of: str) -> str:
     """What ``printf`` must know of an argument's type: how large it is, and whether a fraction."""
     if "*" in of:
         return "pointer"
-    if "double" in of:
+    if "double" in of or "float" in of:  # Clang says what it was before it became a double
         return "fraction"
     return "8 bytes" if re.search("long|(?:intmax|size|ptrdiff)_t", of) else "4 bytes"
 

@@ -76,9 +76,11 @@ class StandinAtomic {
     bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst,
                                  memory_order = memory_order_seq_cst) const {
         standin_spin();
+        // Their bits are compared, so that a NaN is what it is and 0.0 is not -0.0.
         T wanted = expected;
-        expected = change(order, [&](T old) { return old == wanted ? value : old; });
-        return expected == wanted;
+        const auto same = [&](const T &old) { return !__builtin_memcmp(&old, &wanted, sizeof old); };
+        expected = change(order, [&](T old) { return same(old) ? value : old; });
+        return same(expected);
     }
     bool compare_exchange_weak(T &expected, T value, memory_order order = memory_order_seq_cst,
                                memory_order = memory_order_seq_cst) const {

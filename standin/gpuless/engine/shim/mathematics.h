@@ -247,6 +247,12 @@ template <class I, class T>
 constexpr T standin_fits(T x) {
     return x;
 }
+// The operand of a cast to a pointer. Of `int y = *(int *)(bytes + 2)` g++ would test whether `bytes` is
+// aligned; what a function returns it does not take apart before its checks are in place.
+template <class T>
+__forceinline__ T standin_address(T p) {
+    return p;
+}
 #define STANDIN_CONVERSIONS(from, type, to, integer)                                                \
     inline integer __##from##2##to##_rn(type x) { return standin_to_integer<integer>((type)rint(x)); }    \
     inline integer __##from##2##to##_rz(type x) { return standin_to_integer<integer>((type)trunc(x)); }   \

@@ -149,14 +149,21 @@ const char *standin_output(size_t *length, size_t *lost) {
 // ---- called from kernels -------------------------------------------------------------------------
 
 // How many numbers and texts a format takes; no more than this does CUDA's printf return.
-static int conversions(const char *format) {
+static int conversions(const char *format, void *caller) {
     int count = 0;
+    bool writes = false;
     for (const char *c = format; *c; ++c) {
         if (*c != '%') continue;
         for (++c; *c && strchr("-+ #0123456789.*", *c); ++c) count += *c == '*';
         if (!*c) break;
         count += *c != '%';
+        writes |= *c == 'n';
     }
+    if (writes || count > 32) note_place(caller);
+    if (writes) standin_fail(STANDIN_FAULT, "printf with %%n, which CUDA's does not have");
+    if (count > 32)
+        standin_fail(STANDIN_FAULT,
+                     "printf of %d values: CUDA's takes 32, and writes the rest of the format as it stands", count);
     return count;
 }
 
@@ -165,7 +172,7 @@ int standin_printf(const char *format, ...) {
     va_list list;
     va_start(list, format);
     calling = __builtin_return_address(0);
-    int length = vsnprintf(output + output_length, room, format, list);
+    int count = conversions(format, calling), length = vsnprintf(output + output_length, room, format, list);
     calling = nullptr;
     va_end(list);
     if (length < 0) return length;
@@ -173,7 +180,7 @@ int standin_printf(const char *format, ...) {
         output_length += length;
     else
         output_lost += length;
-    return conversions(format);
+    return count;
 }
 
 char standin_space(const void *p) {

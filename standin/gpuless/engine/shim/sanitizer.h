@@ -118,6 +118,11 @@ struct FloatCast {
     const Type *from, *to;
 };
 
+struct InvalidValue {
+    Location where;
+    const Type *type;
+};
+
 // In a function of the shim's it is the line of the reader's call, found by the instruction.
 void note_location(const Location &where, void *instruction) {
     static const char shim[] = __FILE__;
@@ -229,6 +234,17 @@ void __ubsan_handle_shift_out_of_bounds_abort(const ShiftOutOfBounds *data, size
                  "bits out (0, or -1 of a negative number to the right). Take a wider type, such as 1ull, or "
                  "test the amount first",
                  data->number->name, 1u << (data->number->info >> 1), by);
+}
+
+// g++ takes !b for b ^ 1, which is not 0 for a byte of 255. NVIDIA's compiler compares with 0 there, and with 1
+// in b == true.
+void __ubsan_handle_load_invalid_value_abort(const InvalidValue *data, size_t value) {
+    note_location(data->where, __builtin_return_address(0));
+    unsigned byte = (unsigned char)value;
+    const bool pattern = byte == 0xFE || byte == 0xAA;  // of -ftrivial-auto-var-init: g++'s and Clang's
+    standin_fail(STANDIN_FAULT, "a %s whose byte is %u, neither 0 nor 1%s", data->type->name, byte,
+                 pattern ? ": most likely it was never given a value"
+                         : ", which C++ leaves open. Read it as an unsigned char");
 }
 
 // `value` is the number itself, as the bits of a pointer.
