@@ -114,11 +114,17 @@ def _in_a_library(words: np.ndarray) -> np.ndarray:
     found = np.zeros(len(words), bool)
     near = np.flatnonzero((words >> 44 >= 5) & (words >> 47 == 0))  # where Linux puts libraries
     if len(near):
-        lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
-        spans = [line[0].split("-") for line in lines if line[-1].endswith(".so")]
-        begins, ends = np.array([[int(at, 16) for at in span] for span in spans], np.uint64).T
-        last = np.searchsorted(begins, words[near], "right") - 1
-        found[near] = (last >= 0) & (words[near] < ends[last])
+        spans: list[list[int]] = []
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            span, rights, *_, last = line.split()
+            begin, end = (int(at, 16) for at in span.split("-"))
+            # Variables that begin as 0 may lie behind what is mapped from the file.
+            bss = last == "0" and rights == "rw-p" and spans and begin == spans[-1][1]
+            if last.endswith(".so") or bss:
+                spans.append([begin, end])
+        begins, ends = np.array(spans, np.uint64).T
+        at = np.searchsorted(begins, words[near], "right") - 1
+        found[near] = (at >= 0) & (words[near] < ends[at])
     return found
 
 
