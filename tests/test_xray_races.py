@@ -283,6 +283,74 @@ def test_a_store_behind_an_atomic_function_does_harm_to_others():
     assert not race.harmless
 
 
+# ---- what a later access of its thread or block must not hide ------------------------------------
+
+HIDDEN = {
+    "a sum that the first block sets to 0": (
+        "if (i == 0) y[0] = 0;\n__syncthreads();\natomicAdd(&y[0], x[i]);",
+        {("y", 3, 5)},
+    ),
+    "a fence in a barrier's place": (
+        "__shared__ int n; if (t == 0)\nn = 0;\n__threadfence_block();\natomicAdd(&n, 1);\n"
+        "__syncthreads(); y[i] = n;",
+        {("n", 4, 6)},
+    ),
+    "a barrier of the warp in the block's place": (
+        "__shared__ int n; if (t == 0)\nn = 0;\n__syncwarp();\natomicAdd(&n, 1);\n"
+        "__syncthreads(); y[i] = n;",
+        {("n", 4, 6)},
+    ),
+    "the last block reads a sum behind its own barrier": (
+        "atomicAdd(&y[0], x[i]);\n__syncthreads();\nif (i == 127) y[1] = y[0] / 128;",
+        {("y", 3, 5)},
+    ),
+    "all set what the last thread then writes": (
+        "y[0] = 0;\nif (i == 127)\ny[0] = x[i];",
+        {("y", 3, 5)},
+    ),
+    "all set what the last thread then adds to": (
+        "__shared__ int n;\nn = 0;\nif (t == 63)\natomicAdd(&n, 1);\n__syncthreads(); y[i] = n;",
+        {("n", 4, 6)},
+    ),
+    "all set what a thread of the last block writes behind its barrier": (
+        "if (t > 32) y[0] = 7;\n__syncthreads();\nif (i == 64) y[0] = x[i];",
+        {("y", 3, 5)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_race_that_an_access_in_order_would_hide(name):
+    text, races = HIDDEN[name]
+    assert lines(look(text)) == races
+
+
+def test_each_of_those_behind_a_barrier_of_all():
+    head = "#include <cooperative_groups.h>\n"
+    text = """auto grid = cooperative_groups::this_grid(); __shared__ int n; if (t == 0) n = 0;
+if (i == 0) y[0] = 0;
+grid.sync(); atomicAdd(&y[0], x[i]); atomicAdd(&n, 1);
+grid.sync(); if (i == 127) y[1] = y[0] / n;
+grid.sync(); if (i == 127) y[0] = 0; grid.sync(); y[i + 2] = y[0] + y[1];"""
+    assert look(text, head=head, enable_cooperative_groups=True).races == ()
+
+
+@pytest.mark.parametrize(
+    "text, kinds",
+    [
+        ("atomicAdd(&n[t % 8], 1);", {"unwritten"}),
+        ("if (t % 8) n[t % 8] = 0; __syncthreads(); atomicMax(&n[t % 8], t);", {"unwritten"}),
+        ("if (t < 8) atomicCAS(&n[t], 0, 1);", {"unwritten"}),
+        ("if (t < 8) n[t] = 0; __syncthreads(); atomicAdd(&n[t % 8], 1);", set()),
+        ("if (t < 8) atomicExch(&n[t], 0); __syncthreads(); atomicAdd(&n[t % 8], 1);", set()),
+    ],
+)
+def test_an_atomic_function_reads_what_somebody_must_have_written(text, kinds):
+    seen = look(f"__shared__ int n[8];\n{text}\n__syncthreads(); y[i] = n[t % 8];", blocks=1)
+    assert {r.kind for r in seen.races if not r.harmless} <= kinds
+    assert ("unwritten" in {r.kind for r in seen.races}) == bool(kinds)
+
+
 def test_the_last_block_may_set_the_count_back():
     """As in CUDA's guide. Who reads what others add to has them all behind a barrier alone."""
     text = """__shared__ bool last; unsigned *count = (unsigned *)(y + 1000);

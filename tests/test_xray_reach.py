@@ -92,6 +92,42 @@ A mine = s[63 - t]; y[i] = mine.b + mine.a;"""
     assert not look(padded).races
 
 
+BEST = "struct Best { double value; int at; };"
+LARGEST = """s[t].value = x[i]; s[t].at = i;
+for (int d = 32; d; d /= 2) { @
+if (t < d && s[t + d].value > s[t].value) s[t] = s[t + d]; }
+if (t == 0) y[blockIdx.x] = s[0].at;"""
+
+
+@pytest.mark.parametrize("memory", ["__shared__ Best s[64];", "extern __shared__ Best s[];"])
+def test_the_padding_behind_a_member_is_nobodys_to_write(memory):
+    """Of the largest value and its place, which lie in 12 of 16 bytes."""
+    x, y = cp.arange(128, dtype="f4"), cp.zeros(2, "f4")
+
+    def kernel(text):
+        return cp.RawKernel(
+            f"""{BEST} extern "C" __global__ void k(const float *x, float *y) {{
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t; {memory}
+{text}
+}}""",
+            "k",
+        )
+
+    right = kernel(LARGEST.replace("@", BARRIER))
+    right((2,), (64,), (x, y), shared_mem=1024)
+    assert y.tolist() == [63, 127]
+    assert not helpers.xray(right, (2,), (64,), (x, y), shared_mem=1024).races
+    wrong = kernel(LARGEST.replace("@", ""))
+    seen = helpers.xray(wrong, (2,), (64,), (x, y), shared_mem=1024)
+    assert "race" in {race.kind for race in seen.races}
+
+
+def test_a_member_that_nobody_has_written_is_no_padding():
+    text = "__shared__ Best s[64]; s[t].value = x[i];\n__syncthreads();\n"
+    text += "Best mine = s[63 - t]; y[i] = mine.at;"
+    assert found(text, head=BEST) == {("unwritten", "s", 5)}
+
+
 # ---- memory that no argument names ---------------------------------------------------------------
 
 

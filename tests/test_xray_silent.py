@@ -178,6 +178,27 @@ memcpy(&y[2048 + i], &x[i], 4);"""
     assert found(text.replace("{}", "")) == {("race", "s", 4, 6)}
 
 
+GROUP_COPY = """auto b = cooperative_groups::this_thread_block();
+cooperative_groups::memcpy_async(b, y + i - t, s, 256); b.sync();"""
+
+
+@pytest.mark.parametrize(
+    "copy",
+    ["memcpy(&y[i], &s[63 - t], 4);", "if (t == 0) memcpy(&y[i], s, 256);", GROUP_COPY],
+    ids=["each", "one", "group"],
+)
+def test_a_copy_of_shared_memory_sees_what_was_written(copy):
+    head = "#include <cooperative_groups.h>\n#include <cooperative_groups/memcpy_async.h>"
+    text = f"__shared__ float s[64]; s[t] = x[i];\n__syncthreads();\n{copy}"
+    assert not look(text, head=head).races
+    for right, wrong, kind in (
+        ("__syncthreads();", "", "race"),
+        ("s[t] = x[i]", "if (t % 2) s[t] = x[i]", "unwritten"),
+    ):
+        seen = found(text.replace(right, wrong), head=head)
+        assert {race[:2] for race in seen} == {(kind, "s")}
+
+
 @pytest.mark.parametrize(
     ("text", "races"),
     [

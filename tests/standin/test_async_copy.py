@@ -149,6 +149,9 @@ def test_shared_addresses():
             "the destination is 4 bytes past a multiple of 8",
         ),
         ("__pipeline_memcpy_async(s, x, 4, 8);", "copy of 4 bytes cannot fill 8"),
+        ("__pipeline_memcpy_async(out, x, 4);", "this destination is elsewhere"),
+        ("float own; __pipeline_memcpy_async(&own, x, 4);", "this destination is elsewhere"),
+        ("__pipeline_memcpy_async(s, s + 4, 4);", "this source is elsewhere"),
         (
             'asm("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(p), "l"(x));',
             "cp.async.cg moves 16",
@@ -164,10 +167,26 @@ def test_shared_addresses():
     ],
 )
 def test_what_the_hardware_does_not_copy(copy, message, only_the_standin):
-    source = f"""{HEAD}extern "C" __global__ void k(const float *x) {{
+    source = f"""{HEAD}extern "C" __global__ void k(const float *x, float *out) {{
     __shared__ __align__(16) float s[8];
     unsigned p = (unsigned)__cvta_generic_to_shared(s);
     {copy}
 }}"""
     with pytest.raises(RuntimeError, match=rf"line 8: .*{message}"):
-        cp.RawKernel(source, "k")((1,), (1,), (cp.zeros(8, "f4"),))
+        cp.RawKernel(source, "k")((1,), (1,), (cp.zeros(8, "f4"), cp.zeros(8, "f4")))
+
+
+def test_a_group_copies_elsewhere_at_once():
+    """As CUDA's header does: what does not go from global to shared memory is a plain copy."""
+    x, out = RNG.random(64).astype("f4"), cp.zeros((3, 64), "f4")
+    body = """__shared__ float s[64], r[64];
+    auto b = cg::this_thread_block();
+    cg::memcpy_async(b, out, x, 256);
+    cg::memcpy_async(b, s, x, 256);
+    cg::wait(b);
+    cg::memcpy_async(b, out + 64, s, 256);
+    cg::memcpy_async(b, r, s, 256);
+    b.sync();
+    for (int i = threadIdx.x; i < 64; i += 32) out[128 + i] = r[63 - i];"""
+    run(body, cp.asarray(x), out)
+    np.testing.assert_array_equal(out.get(), [x, x, x[::-1]])

@@ -171,7 +171,8 @@ class _Reporter:
         found = [self._race(race) for race in self.seen.races]
         # One line of the source may be several places.
         unique: dict[tuple, Race] = {}
-        raced = {(r.array, t.line) for r in found if r.kind == "race" for t in (r.first, r.second)}
+        harm = [r for r in found if r.kind == "race" and not r.harmless]
+        raced = {(r.array, t.line) for r in harm for t in (r.first, r.second)}
         for race in found:
             if race.kind == "unwritten" and (race.array, race.second.line) in raced:
                 continue  # it is the same mistake

@@ -62,12 +62,17 @@ def _raw(job: Job) -> XRay:
     texts = spec.get("lines") or dict(enumerate(spec["code"].split("\n"), 1))
     lines = {(f"{spec['module']}.cu", number): text for number, text in texts.items()}
 
+    stopped: list[KernelError] = []
+
     def check(sample: list[int] | None) -> None:
         with launch.gated(function.compiled, plan.grid, sample):
-            _run_plainly(job, kernel, module.find_global)
+            stopped[:] = _run_plainly(job, kernel, module.find_global)
 
     compiled = looking.compiled(spec["code"], spec["options"], spec["module"], spec["expressions"])
-    return looking.look(job, check, spec["name"], compiled, plan, arrays, lines)
+    found = looking.look(job, check, spec["name"], compiled, plan, arrays, lines)
+    if stopped and all(race.harmless for race in found.races):
+        raise stopped[0]  # what stopped the launch must not pass in silence
+    return found
 
 
 def _as_launched(job: Job, args: list) -> list:
@@ -80,9 +85,10 @@ def _as_launched(job: Job, args: list) -> list:
     return [packed(arg) if isinstance(arg, cupy.ndarray) else arg for arg in args]
 
 
-def _run_plainly(job: Job, kernel, find) -> None:
+def _run_plainly(job: Job, kernel, find) -> list[KernelError]:
     """Run the launch once as it is. What stops it stops the x-ray, but for one thing: a read of
-    shared memory that nobody has written may be a race, and then the x-ray says so.
+    shared memory that nobody has written may be a race, and then the x-ray says so. That error is
+    returned, if it came.
     """
     options, args = job.options, looking.arguments(job)
     with looking.variables(job.variables, find):
@@ -96,6 +102,8 @@ def _run_plainly(job: Job, kernel, find) -> None:
         except KernelError as error:
             if not error.unwritten:
                 raise
+            return [error]
+    return []
 
 
 def _given(name: str, value, parameter) -> Given:

@@ -32,6 +32,9 @@ inline void standin_copy_async(void *to, const void *from, size_t bytes, size_t 
     if (from_bytes > bytes)
         standin_fail(STANDIN_FAULT, "line %d: an asynchronous copy of %zu bytes cannot read %zu", line,
                      bytes, from_bytes);
+    if (standin_space(to) != 's' || standin_space(from) != 'g')
+        standin_fail(STANDIN_FAULT, "line %d: an asynchronous copy goes from global to shared memory, and "
+                     "this %s is elsewhere", line, standin_space(to) != 's' ? "destination" : "source");
     const void *const ends[] = {to, from};
     for (int i = 0; i < 2; ++i)
         if ((size_t)ends[i] % bytes)

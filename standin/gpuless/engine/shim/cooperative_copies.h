@@ -5,13 +5,14 @@
 namespace cooperative_groups {
 
 // The threads of the group take turns at pieces as wide as both ends are aligned: as asynchronous copies
-// or, of less than 4 bytes, as plain ones. A call is a group of copies to wait for.
+// or, of less than 4 bytes or between other memories than global and shared, as plain ones. A call is a group of copies to wait for.
 template <class Group, class T, class U>
 __forceinline__ void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
                          int line = __builtin_LINE()) {
     size_t ends = (size_t)to | (size_t)from, wide = 16;
     while (wide > 1 && (ends % wide || bytes < wide)) wide /= 2;
-    size_t whole = wide < 4 ? 0 : bytes / wide * wide;
+    bool plain = wide < 4 || !__isShared(to) || !__isGlobal(from);
+    size_t whole = plain ? 0 : bytes / wide * wide;
     for (size_t at = wide * group.thread_rank(); at < whole; at += wide * group.size())
         standin_copy_async((char *)to + at, (const char *)from + at, wide, wide, 0, line);
     for (size_t at = whole + group.thread_rank(); at < bytes; at += group.size())

@@ -49,6 +49,8 @@ struct StandinSlot {
     size_t offset;     // in a block's frame
     char *here;
     size_t alignment, element;  // bytes; of an array's elements
+    // By byte of an element: 0 where it is padding. Null: it has none, or the compiler does not tell.
+    const unsigned char *used;
 };
 
 // One parameter of a kernel: kind is p(ointer), i(nteger), u(nsigned), f(loat), b(ool) or s(truct).
@@ -83,9 +85,9 @@ enum StandinSlotNumber { STANDIN_NOT_SHARED = -2, STANDIN_DYNAMIC = -1 };
 
 // Between which threads an atomic function is one.
 enum StandinReach { STANDIN_ALL, STANDIN_OWN_BLOCK, STANDIN_OWN_THREAD };
-// What it does: change a word and, as samples of CUDA's have it, order what comes behind; or change, read
-// or store one and order only what its fences do.
-enum StandinDeed { STANDIN_CHANGES, STANDIN_ALTERS, STANDIN_LOOKS, STANDIN_STORES };
+// What it does: change a word, or replace it whatever it was, and, as samples of CUDA's have it, order what
+// comes behind; or change, read or store one and order only what its fences do.
+enum StandinDeed { STANDIN_CHANGES, STANDIN_REPLACES, STANDIN_ALTERS, STANDIN_LOOKS, STANDIN_STORES };
 
 struct StandinReport {
     int code;

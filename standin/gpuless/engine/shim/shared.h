@@ -64,7 +64,10 @@ struct Frames {
             memset(p, POISON, slot.bytes);
             if (!has_shadow) return;
             memset(shadow_of(p), UNWRITTEN, (slot.bytes + 7) / 8);
-            memset(written + (p - shared_arena.begin) / 8, 0, (slot.bytes + 7) / 8);
+            unsigned char *bits = written + (p - shared_arena.begin) / 8;
+            memset(bits, 0, (slot.bytes + 7) / 8);
+            for (size_t i = 0; slot.used && i < slot.bytes; ++i)  // nobody has to write padding
+                if (!slot.used[i % slot.element]) bits[i / 8] |= 1 << i % 8;
         });
     }
 
@@ -97,7 +100,8 @@ struct Frames {
     }
 
     // An access that the shadow did not let pass. True if it may go on: what it touches has been
-    // written, or is being written now. `unwritten`: it lies inside a slot and may not.
+    // written, or is being written now. `unwritten`: it lies inside a slot and may not. What else lies in
+    // eight bytes of dynamic memory that are in part written may be padding of a struct.
     bool allow(char *p, size_t bytes, bool store, bool &unwritten) {
         unwritten = false;
         if (!inside(p, bytes)) return false;
@@ -108,7 +112,7 @@ struct Frames {
             unsigned char &bits = written[(start + i - shared_arena.begin) / 8];
             if (store)
                 bits |= 1 << i % 8;
-            else if (!(bits >> i % 8 & 1)) {
+            else if (!(bits >> i % 8 & 1) && !(bits && bytes >= 8 && slot == &dynamic)) {
                 unwritten = true;
                 return false;
             }

@@ -93,7 +93,7 @@ void release(uint64_t address) {
 // An atomic function or a volatile access, once somebody used a fence.
 void synchronise(uint64_t address, Kind kind) {
     if (reach == STANDIN_OWN_THREAD) return;
-    if (kind == ATOMIC && deed == STANDIN_CHANGES) acquire(address);
+    if (kind == ATOMIC && (deed == STANDIN_CHANGES || deed == STANDIN_REPLACES)) acquire(address);
     if (kind == VLOAD || (kind == ATOMIC && (deed == STANDIN_ALTERS || deed == STANDIN_LOOKS)))
         self->looked_at.insert(address);
     if (kind != VLOAD && deed != STANDIN_LOOKS)

@@ -71,7 +71,11 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
               (uint16_t)place, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
+    auto own = [&](const Who &w) { return w.valid && w.thread == index && w.block == block; };
+    auto unordered = [&](const Who &w) { return w.valid && !in_turns(w, me) && !behind(w, block, index); };
+    Who raced = {};  // the first one with whom this is a race
     auto raced_with = [&](const Who &other) {
+        if (!raced.valid) raced = other;
         int race = note_race(RACE, other, me, space, at);
         if (!races[race].same_value) return;
         if (pending.races.empty()) pending.at = p, pending.before.assign(p, p + size);
@@ -79,37 +83,48 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
     };
     if (writer.valid && !writer.arrived) {
         note_race(UNWAITED, writer, me, space, at);  // nobody knows whether the copy is there yet
-    } else if (writer.valid && !in_turns(writer, me) && !behind(writer, block, index)) {
+    } else if (unordered(writer)) {
         raced_with(writer);
     }
-    const Who &before = cell.before;
     // A store behind an atomic function comes after those before it: so the last block sets a count back.
-    bool after = fenced && writes(kind) && writer.valid && in_turns(before, writer) && behind(writer, block, index);
-    if (!in_turns(before, me) && before.valid && !after && !behind(before, block, index))
-        raced_with(before);
-    if (spaces[space].shared && (reads_only(kind) || deed == STANDIN_LOOKS) && !writer.valid && !padding)
-        note_race(UNWRITTEN, me, me, space, at);
+    bool after = fenced && writes(kind) && writer.valid && behind(writer, block, index);
+    for (const Who &before : cell.before)
+        if (unordered(before) && !(after && in_turns(before, writer))) {
+            raced_with(before);
+            break;
+        }
+    if (!raced.valid && unordered(cell.plain)) raced_with(cell.plain);
+    bool reads = reads_only(kind) || (kind == ATOMIC && deed != STANDIN_STORES && deed != STANDIN_REPLACES);
+    if (spaces[space].shared && reads && !writer.valid && !padding) note_race(UNWRITTEN, me, me, space, at);
     if (writes(kind) && deed != STANDIN_LOOKS) {
-        auto raced = [&](const Who &r) {
-            bool bad = r.valid && !in_turns(r, me) && !behind(r, block, index);
+        auto read_before = [&](const Who &r) {
+            bool bad = unordered(r);
             if (bad) note_race(RACE, r, me, space, at);
             return bad;
         };
-        bool found = raced(cell.readers[0]) || raced(cell.readers[1]);
+        bool found = read_before(cell.readers[0]) || read_before(cell.readers[1]);
         auto more = more_readers.empty() ? more_readers.end() : more_readers.find(cell_name(space, at));
         if (more != more_readers.end()) {
-            for (size_t k = 0; k < more->second.size() && !found; ++k) found = raced(more->second[k]);
+            for (size_t k = 0; k < more->second.size() && !found; ++k) found = read_before(more->second[k]);
             more_readers.erase(more);
         }
-        // An atomic function behind a plain store of its own thread, or one between fewer threads: others
-        // are not ordered with that.
-        bool keep = kind == ATOMIC && writer.valid && (writer.kind != ATOMIC || writer.reach > me.reach) &&
-                    writer.thread == index && writer.block == block && writer.stamp() == me.stamp();
-        if (kind != ATOMIC)
-            cell.before.valid = 0;
-        else if (writer.valid && writer.kind == ATOMIC && (writer.thread != index || writer.block != block) &&
-                 !(before.valid && before.reach > writer.reach))
-            cell.before = writer;
+        bool row = kind == ATOMIC && writer.valid && writer.kind == ATOMIC;
+        // An atomic function behind one of its own thread between fewer threads: others are not ordered
+        // with that.
+        bool keep = row && writer.reach > me.reach && own(writer) && writer.stamp() == me.stamp();
+        // How far away a thread is: itself, of the warp, of the block, of another block.
+        auto far = [&](const Who &w) {
+            return w.block != block ? 3 : w.thread / 32 != index / 32 ? 2 : w.thread != index;
+        };
+        for (int k = 0; k < 3; ++k)
+            if (Who &before = cell.before[k]; !row)
+                before.valid = 0;
+            else if (far(writer) > k && !(before.valid && before.reach > writer.reach))
+                before = writer;
+        if (!row && raced.valid && kind != ATOMIC) {
+            if (!unordered(cell.plain) || far(raced) >= far(cell.plain)) cell.plain = raced;
+        } else if (!row && !(own(writer) && cell.plain.valid))
+            cell.plain = kind == ATOMIC ? writer : Who();
         if (!keep) writer = me;
         cell.readers[0].valid = cell.readers[1].valid = 0;
     } else {
@@ -182,9 +197,12 @@ void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, uns
         s.cells = (Cell *)calloc(cell_count(s), sizeof(Cell));
     each_cell(space, offset, size, [&](Cell &cell, size_t at) {
         bool padding = false;
-        if (several && s.shared && s.granule < 4 && !cell.writer.valid)
-            for (Cell *c = &cell - at % 4 / s.granule, *end = c + 4 / s.granule; c < end; ++c)
+        // Of a variable it is known what is padding; of dynamic memory not even the type.
+        size_t unit = s.slot ? 4 : 8;
+        if ((several || (!s.slot && size >= 16)) && s.shared && s.granule < unit && !cell.writer.valid)
+            for (Cell *c = &cell - at % unit / s.granule, *end = c + unit / s.granule; c < end; ++c)
                 padding |= c->writer.valid;
+        if (s.slot && s.slot->used && !cell.writer.valid) padding |= !s.slot->used[at % s.slot->element];
         check_cell(cell, space, at, kind, place, p, size, padding);
     });
 }

@@ -81,7 +81,9 @@ struct Who {
 };
 struct Cell {
     Who writer, readers[2];
-    Who before;  // of atomic functions in a row: the last one by another thread than the writer
+    // Of atomic functions in a row: the last by another thread, warp and block than the writer.
+    Who before[3];
+    Who plain;  // the store before the row; or one by another thread that raced with the writer's own
 };
 
 enum Touch : uint8_t { READ_FIRST = 1, WRITTEN = 2 };
