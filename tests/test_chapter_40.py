@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from chapter_cells import Chapter
+from marks import long_but
 
 chapter = Chapter.fixture("40_oja_reservoir")
 
@@ -96,7 +97,10 @@ def test_wrong_answers_are_refused(chapter, number, changes, says):
     assert not line.startswith("correct") and re.search(says, line), line
 
 
-@pytest.mark.parametrize("name", LAZY)
+SLOW = {"two loops, 4", "cumsum, 6", "a row at a time, 1"}
+
+
+@pytest.mark.parametrize("name", long_but(LAZY.keys() - SLOW, LAZY))
 def test_lazy_answers_are_refused(chapter, name):
     number, answer, kind = LAZY[name]
     if kind == "rows":  # the kernel once for each row

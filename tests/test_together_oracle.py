@@ -113,6 +113,7 @@ def test_numbers_outside_are_not_counted(names):
         assert bins.sum() == 3 and bins[0] == bins[128] == bins[255] == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not helpers.can_xray(), reason="needs g++ on x86-64")
 def test_no_kernel_of_the_chapter_has_a_race(names):
     """Three tiles, the last one short; but for the one that is to have one."""
