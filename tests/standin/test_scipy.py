@@ -408,6 +408,11 @@ def test_derivatives_go_along_the_axes_in_order(name, taps):
     wanted = ndimage.correlate1d(one, [-1, 0, 1], 1, mode="constant", cval=-3)
     found = getattr(FACES.ndimage, name)(cp.asarray(image), 1, mode="constant", cval=-3)
     assert np.allclose(found.get(), wanted)
+    pixels = image.astype(np.uint64)
+    one = ndimage.correlate1d(pixels, taps, 0, output=np.uint64)
+    wanted = ndimage.correlate1d(one, [-1, 0, 1], 1, output=np.uint64)
+    found = getattr(FACES.ndimage, name)(cp.asarray(pixels), 1)
+    assert found.dtype == np.uint64 and bool((found.get() == wanted).all())
 
 
 def test_the_first_of_many_labels():
@@ -417,6 +422,8 @@ def test_the_first_of_many_labels():
         measure = getattr(FACES.ndimage, name)
         with pytest.raises(NotImplementedError, match="label 0"):
             measure(image, labels, cp.arange(40))
+        with pytest.raises(TypeError, match="unsized"):
+            measure(image, labels, cp.asarray(2))
         measure(image, labels, cp.arange(1, 40))
         measure(image, labels, cp.arange(10))
     assert FACES.ndimage.median(image + 1, labels, cp.array([2, 99])).get().tolist() == [3, 0]

@@ -132,7 +132,11 @@ def _labels(given: dict) -> None:
 def _first_label(few: int, given: dict) -> str | None:
     """Where CuPy sorts, for more than a few labels, it takes 0 to be found where label 0 is."""
     labels, index = given.get("labels"), given.get("index")
-    if not isinstance(labels, ndarray) or np.ndim(index) == 0 or len(index) <= few:
+    if not isinstance(labels, ndarray):
+        return None
+    if isinstance(index, ndarray) and not index.ndim:
+        raise TypeError("len() of unsized object")
+    if np.ndim(index) == 0 or len(index) <= few:
         return None
     labels = labels._array
     if not labels.size:

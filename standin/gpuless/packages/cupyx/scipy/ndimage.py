@@ -126,14 +126,19 @@ zoom = _zoom(zoom)  # noqa: F821
 
 
 def _derived(call, weights: list[int]):
-    """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0."""
+    """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
+    that cannot hold what comes between."""
     signature = _inspect.signature(getattr(_library, call.__name__))
 
     def derive(*args, **kwargs):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         source, axis, output, mode, cval = given.args
-        if mode != "constant" or not cval or not isinstance(source, _ndarray):
+        if not isinstance(source, _ndarray) or isinstance(output, _np.ndarray):
+            return call(*args, **kwargs)
+        into = source if output is None else output
+        dtype = into.dtype if isinstance(into, _ndarray) else _np.dtype(into)
+        if dtype.kind not in "iu" and (mode != "constant" or not cval):
             return call(*args, **kwargs)
         axis, made = range(source.ndim)[axis], source
         for i in range(source.ndim):
