@@ -36,7 +36,7 @@ CALLS = {
     "butter": (signal, lambda m, x: m.butter(3, 0.2), IMAGE),
     "windows": (signal, lambda m, x: m.windows.tukey(37, 0.3), IMAGE),
     "get_window": (signal, lambda m, x: m.windows.get_window(("kaiser", 4.0), 20), IMAGE),
-    "find_peaks": (signal, lambda m, x: m.find_peaks(x, height=0.5), IMAGE[0]),
+    "find_peaks": (signal, lambda m, x: m.find_peaks(x, height=0.5), STACK[0, 0]),
     "erf": (special, lambda m, x: m.erf(x), STACK),
     "expit": (special, lambda m, x: m.expit(x), IMAGE),
     "rfft2": (fft, lambda m, x: m.rfft2(x), STACK),
@@ -364,3 +364,102 @@ def test_an_output_that_is_the_input(name):
     assert call(a, how, output=a) is a and bool(cp.allclose(a, wanted))  # of a spline
     with pytest.raises(NotImplementedError, match="overlap"):
         call(a, how, output=a, order=1)
+
+
+@pytest.mark.parametrize("name", ["rank_filter", "median_filter", "percentile_filter"])
+def test_a_filter_of_a_row_has_an_output_of_another_type(name):
+    numbers = np.array([5, 1, 4, 2, 3, 9])
+    more = () if name == "median_filter" else (1,) if name == "rank_filter" else (40,)
+    wanted = getattr(ndimage, name)(numbers, *more, size=3)
+    found = getattr(FACES.ndimage, name)(cp.asarray(numbers), *more, size=3, output=cp.float32)
+    assert found.dtype == np.float32 and found.get().tolist() == wanted.tolist()
+    out = cp.zeros(6)
+    assert getattr(FACES.ndimage, name)(cp.asarray(numbers), *more, 3, output=out) is out
+    assert out.get().tolist() == wanted.tolist()
+
+
+def test_integers_between_elements_are_of_single_precision():
+    labels = cp.asarray([[2**24 + 1, 7]], dtype=cp.int32)
+    assert int(FACES.ndimage.zoom(labels, (2, 1), order=0)[0, 0]) == 2**24
+    edge = FACES.ndimage.shift(cp.ones((2, 2), "i"), 1, order=0, cval=2.5)
+    assert int(edge[0, 0]) == 2
+    at = cp.asarray([[0.0], [-1.0]])
+    pixels = cp.ones((4, 5), "B")
+    found = FACES.ndimage.map_coordinates(
+        pixels, at, cp.float64, order=2, mode="grid-constant", cval=-3
+    )
+    assert abs(float(found[0]) - -3) < 1e-5
+
+
+def test_a_spline_is_cut_to_integers_once():
+    pixels = np.arange(20, dtype=np.uint8).reshape(4, 5) * 7 % 50
+    wanted = ndimage.spline_filter(pixels, output=np.float64).astype(np.int32)
+    found = FACES.ndimage.spline_filter(cp.asarray(pixels), output=cp.int32)
+    assert found.dtype == np.int32 and abs(found.get() - wanted).max() == 0
+    out = cp.zeros((4, 5), "i")
+    assert FACES.ndimage.spline_filter(cp.asarray(pixels), output=out) is out
+    assert bool((out == found).all())
+
+
+@pytest.mark.parametrize("name, taps", [("sobel", [1, 2, 1]), ("prewitt", [1, 1, 1])])
+def test_derivatives_go_along_the_axes_in_order(name, taps):
+    image = np.arange(12.0).reshape(3, 4) ** 2
+    one = ndimage.correlate1d(image, taps, 0, mode="constant", cval=-3)
+    wanted = ndimage.correlate1d(one, [-1, 0, 1], 1, mode="constant", cval=-3)
+    found = getattr(FACES.ndimage, name)(cp.asarray(image), 1, mode="constant", cval=-3)
+    assert np.allclose(found.get(), wanted)
+    pixels = image.astype(np.uint64)
+    one = ndimage.correlate1d(pixels, taps, 0, output=np.uint64)
+    wanted = ndimage.correlate1d(one, [-1, 0, 1], 1, output=np.uint64)
+    found = getattr(FACES.ndimage, name)(cp.asarray(pixels), 1)
+    assert found.dtype == np.uint64 and bool((found.get() == wanted).all())
+
+
+def test_the_first_of_many_labels():
+    image = cp.arange(40.0)
+    labels = cp.arange(40)
+    for name in ("minimum", "maximum", "median", "minimum_position", "maximum_position", "extrema"):
+        measure = getattr(FACES.ndimage, name)
+        with pytest.raises(NotImplementedError, match="label 0"):
+            measure(image, labels, cp.arange(40))
+        with pytest.raises(TypeError, match="unsized"):
+            measure(image, labels, cp.asarray(2))
+        measure(image, labels, cp.arange(1, 40))
+        measure(image, labels, cp.arange(10))
+    assert FACES.ndimage.median(image + 1, labels, cp.array([2, 99])).get().tolist() == [3, 0]
+
+
+def test_signals_have_cupys_types():
+    pixels = np.arange(30).reshape(5, 6) ** 2 % 251
+    found = FACES.signal.wiener(cp.asarray(pixels, dtype=cp.uint8), 3)
+    assert np.allclose(found.get(), signal.wiener(pixels.astype(float), 3))
+    wave = np.random.default_rng(0).normal(size=40).astype("f")
+    assert FACES.signal.welch(cp.asarray(wave), nperseg=8, average="median")[1].dtype == float
+    assert FACES.signal.welch(cp.asarray(wave), nperseg=8)[1].dtype == np.float32
+    assert FACES.signal.welch(cp.asarray(wave), nperseg=40, average="median")[1].dtype == np.float32
+    _, about = FACES.signal.find_peaks(cp.asarray(wave), height=0, threshold=0, prominence=0)
+    kinds = {about[key].dtype for key in ("peak_heights", "left_thresholds", "prominences")}
+    assert kinds == {np.dtype("f")}
+    with pytest.raises(NotImplementedError, match="medians"):
+        FACES.signal.csd(cp.asarray(wave), cp.asarray(wave[::-1]), nperseg=8, average="median")
+    with pytest.raises(ValueError, match="padtype"):
+        FACES.signal.resample_poly(cp.asarray(wave), 2, 3, padtype="mean")
+
+
+def test_complex_numbers_are_resampled_by_cupys_window():
+    wave = (np.arange(31) ** 2 % 7 + 1j * np.arange(31)).astype("F")
+    window = np.fft.ifftshift(signal.get_window("hamming", 31))
+    found = FACES.signal.resample(cp.asarray(wave), 10, window="hamming")
+    assert found.dtype == np.complex64
+    assert np.allclose(found.get(), signal.resample(wave, 10, window=window), atol=1e-4)
+
+
+def test_special_functions_end_as_in_cupys_sources():
+    faces, ends = FACES.special, cp.asarray([-0.0, np.inf, -np.inf])
+    assert float(faces.gammasgn(ends)[0]) == 1
+    assert faces.j1(ends).get().tolist() == [0, 0, 0]
+    negative = faces.yn(cp.asarray([-2, 1]), cp.asarray([0.5, 0.5]))
+    assert cp.isnan(negative).get().tolist() == [True, False]
+    assert bool(cp.isnan(faces.fdtri(cp.asarray(1.0), cp.asarray(2.0), 0.0)))
+    few = cp.arange(3, dtype=cp.uint8)
+    assert faces.radian(few, few, few).dtype == np.float64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -33,6 +34,11 @@ def _distances(given: dict) -> str | None:
 def _upfirdn(given: dict) -> str | None:
     if given.get("mode") not in (None, "constant") or given.get("cval", 0) != 0:
         return "mode and cval of upfirdn are not implemented."
+
+
+def _padded(given: dict) -> None:
+    if given.get("padtype", "constant") != "constant" or given.get("cval") is not None:
+        raise ValueError("padtype and cval arguments are not supported by upfirdn")
 
 
 def _maxima(given: dict) -> str | None:
@@ -123,6 +129,27 @@ def _labels(given: dict) -> None:
         raise TypeError("complex numbers are not supported")
 
 
+def _first_label(few: int, given: dict) -> str | None:
+    """Where CuPy sorts, for more than a few labels, it takes 0 to be found where label 0 is."""
+    labels, index = given.get("labels"), given.get("index")
+    if not isinstance(labels, ndarray):
+        return None
+    if isinstance(index, ndarray) and not index.ndim:
+        raise TypeError("len() of unsized object")
+    if np.ndim(index) == 0 or len(index) <= few:
+        return None
+    labels = labels._array
+    if not labels.size:
+        return None
+    least, most = labels.min(), labels.max()
+    plain = np.can_cast(labels.dtype, np.int64) and 0 <= least and most <= labels.size
+    if plain and least > 0:
+        return None
+    index = index._array if isinstance(index, ndarray) else np.asarray(index)
+    if (index == least).any():
+        return f"label {least}, one of more than {few}, gives 0; look at it alone."
+
+
 def _counted(given: dict) -> str | None:
     dtype = given["input"].dtype
     if dtype.kind == "c" or dtype == np.int8:  # of which CuPy does not count the negative ones
@@ -153,11 +180,14 @@ UNABLE = {
     **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
     **_check_of("distance_transform_edt", _distances),
     **_check_of("sum sum_labels mean variance standard_deviation center_of_mass", _labels),
+    **_check_of("minimum maximum", functools.partial(_first_label, 30)),
+    **_check_of("median minimum_position maximum_position", functools.partial(_first_label, 15)),
     **_check_of("histogram", _counted),
     **_check_of("grey_erosion grey_dilation grey_opening grey_closing", _structure),
     **_check_of("morphological_gradient morphological_laplace", _structure),
     **_check_of("white_tophat black_tophat", _structure),
     **_check_of("upfirdn", _upfirdn),
+    **_check_of("resample_poly", _padded),
     **_check_of("argrelextrema", _maxima),
     **_check_of("argrelmax argrelmin", _no_complex),
     **_check_of("convolve2d correlate2d convolve correlate", _summed),

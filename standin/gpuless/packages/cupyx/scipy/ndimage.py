@@ -6,7 +6,9 @@ import inspect as _inspect
 import math as _math
 
 import numpy as _np
+from cupy import isin as _isin
 from cupy import stack as _stack
+from cupy import where as _where
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
@@ -40,17 +42,25 @@ def _rounded(name: str):
         given.apply_defaults()
         output, source = given.arguments["output"], given.arguments["input"]
         picks = name in _BETWEEN and not given.arguments["order"]
-        of_host = isinstance(output, _np.ndarray) or not isinstance(source, _ndarray)
-        if picks or of_host:
+        if isinstance(output, _np.ndarray) or not isinstance(source, _ndarray):
             return function(*args, **kwargs)
         if isinstance(output, _ndarray):
             dtype = output.dtype
         else:
             dtype = source.dtype if output is None else _np.dtype(output)
+        if name in _BETWEEN and source.dtype.kind in "iu":  # CuPy has no more digits of them
+            given.arguments["input"] = source.astype(_np.float32)
+            given.arguments["output"] = dtype if output is None else output
+        if picks:
+            if dtype.kind in "iu":
+                given.arguments["cval"] = float(_np.rint(given.arguments["cval"]))
+            return function(*given.args, **given.kwargs)
         if dtype.kind == "b":
             raise _not_covered(f"cupyx.scipy.ndimage.{name} with booleans as its output")
-        if name in _SUMS or dtype.kind not in "iu":
+        if name in _SUMS:
             return function(*args, **kwargs)
+        if dtype.kind not in "iu":
+            return function(*given.args, **given.kwargs)
         given.arguments["output"] = _np.float64
         found = _rint(function(*given.args, **given.kwargs))
         if not isinstance(output, _ndarray):
@@ -115,6 +125,84 @@ def _zoom(call):
 zoom = _zoom(zoom)  # noqa: F821
 
 
+def _derived(call, weights: list[int]):
+    """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
+    that cannot hold what comes between."""
+    signature = _inspect.signature(getattr(_library, call.__name__))
+
+    def derive(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        source, axis, output, mode, cval = given.args
+        if not isinstance(source, _ndarray) or isinstance(output, _np.ndarray):
+            return call(*args, **kwargs)
+        into = source if output is None else output
+        dtype = into.dtype if isinstance(into, _ndarray) else _np.dtype(into)
+        if dtype.kind not in "iu" and (mode != "constant" or not cval):
+            return call(*args, **kwargs)
+        axis, made = range(source.ndim)[axis], source
+        for i in range(source.ndim):
+            taps = _np.array([-1, 0, 1] if i == axis else weights)
+            made = correlate1d(made, _place(taps), i, output, mode, cval)  # noqa: F821
+            output = made
+        return made
+
+    return _named(derive, call.__name__, "of SciPy, on the device")
+
+
+prewitt = _derived(prewitt, [1, 1, 1])  # noqa: F821
+sobel = _derived(sobel, [1, 2, 1])  # noqa: F821
+
+
+def _in_a_row(name: str):
+    """The function of that name: an array of one axis is a row for it, since SciPy's own way with
+    one writes integers of 64 bits into an output of floats."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        values = given.arguments
+        source, output = values["input"], values["output"]
+        if not isinstance(source, _ndarray) or source.ndim != 1 or values.get("axes") is not None:
+            return function(*args, **kwargs)
+        for key in ("input", "footprint", "output"):
+            if isinstance(values[key], (_ndarray, _np.ndarray, list)):
+                values[key] = values[key][None] if key != "footprint" else [values[key]]
+        if values["size"] is not None:
+            values["size"] = (1, *_np.ravel(values["size"]).tolist())
+        values["origin"] = (0, *_np.ravel(values["origin"]).tolist())
+        made = function(*given.args, **given.kwargs)
+        return output if isinstance(output, _ndarray) else made[0]
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "median_filter percentile_filter rank_filter".split():
+    globals()[_name] = _in_a_row(_name)
+
+
+def _spline_of_all(call):
+    """``spline_filter``, which CuPy cuts to integers once and not along each axis."""
+
+    def spline_filter(input, order=3, output=_np.float64, mode="mirror"):
+        into = output if isinstance(output, _ndarray) else None
+        dtype = into.dtype if into is not None else _np.dtype(output)
+        if not isinstance(input, _ndarray) or dtype.kind not in "iu":
+            return call(input, order, output, mode)
+        made = call(input, order, _np.promote_types(dtype, _np.float32), mode)
+        if into is None:
+            return made.astype(dtype)
+        into[...] = made
+        return into
+
+    return _named(spline_filter, "spline_filter", "of SciPy, on the device")
+
+
+spline_filter = _spline_of_all(spline_filter)  # noqa: F821
+
+
 def _spline(call):
     def spline_filter1d(input, order=3, axis=-1, output=_np.float64, mode="mirror"):
         wide = isinstance(input, _ndarray) and input.dtype.kind == "c"
@@ -156,6 +244,22 @@ def _centers(call):
 
 
 center_of_mass = _centers(center_of_mass)  # noqa: F821
+
+
+def _medians(call):
+    """``median``; of few labels, one that is nowhere has 0."""
+
+    def median(input, labels=None, index=None):
+        found = call(input, labels, index)
+        if isinstance(labels, _ndarray) and getattr(found, "ndim", 0) and found.size <= 15:
+            index = index if isinstance(index, _ndarray) else _place(_np.asarray(index))
+            found = _where(_isin(index, labels), found, 0)
+        return found
+
+    return _named(median, "median", "of SciPy, on the device")
+
+
+median = _medians(median)  # noqa: F821
 
 
 def _on_host(found):

@@ -22,7 +22,8 @@ _ROWS = {
     "f->f d->d": "ellipk ellipkm1 exp1 expi",
     "ff->f dd->d": "ellipeinc ellipkinc expn gammainc gammaincc gammainccinv gammaincinv",
     "ff->ffff dd->dddd": "ellipj",
-    "fff->f ddd->d": "radian wright_bessel",
+    "fff->f ddd->d": "wright_bessel",
+    "lll->d LLL->d eee->d fff->f ddd->d": "radian",
     "ll->d LL->d ee->d ff->f dd->d": "beta betaln",
     "ee->d ll->d LL->d ff->f dd->d FF->F DD->D": "xlog1py xlogy",
     "dd->d": "yn",
@@ -70,7 +71,9 @@ _OWN = {
     "erfcinv": lambda x: _library.erfcinv(x) + 0,  # of 1 no negative zero
     "expi": lambda x: _np.where(_np.isposinf(x), x.dtype.type(_np.nan), _library.expi(x)),
     "exprel": _exprel,
-    "gammasgn": lambda x: _np.where(_np.isneginf(x), x.dtype.type(1), _library.gammasgn(x)),
+    "fdtri": lambda a, b, y: _np.where(y <= 0, y.dtype.type(_np.nan), _library.fdtri(a, b, y)),
+    # Of a negative zero, as of a zero, 1.
+    "gammasgn": lambda x: _np.where(_np.isneginf(x), x.dtype.type(1), _library.gammasgn(x + 0)),
     "i0": _I0,
     "i0e": _scaled(_I0, -1),
     "i1": _I1,
@@ -79,6 +82,8 @@ _OWN = {
     "k1e": _scaled(_library.k1, 1),
     "sindg": _of_degrees(_np.sin),
     "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
+    "j1": lambda x: _np.where(_np.isinf(x), _np.copysign(x.dtype.type(0), x), _library.j1(x)),
+    "yn": lambda n, x: _np.where(_np.trunc(n) < 0, _np.nan, _library.yn(n, x)),  # CUDA's
     **{name: _bounded(getattr(_library, name)) for name in ("y0", "y1")},
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect as _inspect
+
 import cupy as _cupy
 import numpy as _np
 from cupy import fft as _fft
@@ -12,8 +14,10 @@ from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 globals().update(_serve(_library, arrays=False))
+_wiener = wiener  # noqa: F821
 
 
 def hilbert2(x, N=None):
@@ -53,6 +57,81 @@ def _wide(name: str):
 
 
 resample_poly = _wide("resample_poly")
+
+
+def wiener(im, mysize=None, noise=None):
+    """SciPy's, in double precision, as in CuPy: the square of a pixel fits in no byte."""
+    if not isinstance(im, _ndarray):
+        raise _unsupported(im)
+    return _wiener(im.astype(_np.promote_types(im.dtype, float)), mysize, noise)
+
+
+def _of_complex(name: str):
+    """``resample``, of complex numbers with the window turned as CuPy has it, and in their type."""
+    function = globals()[name]
+
+    def call(x, num, t=None, axis=0, window=None, domain="time"):
+        plain = window is None or callable(window) or hasattr(window, "shape")
+        if not plain and isinstance(x, _ndarray) and x.dtype.kind == "c":
+            window = _fft.ifftshift(windows.get_window(window, x.shape[axis]))
+            window = window.astype(x.real.dtype)
+        return function(x, num, t, axis, window, domain)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+resample = _of_complex("resample")
+
+
+def _median_in_double(name: str):
+    """The function of that name: divided by the bias of a median, which lies on the device as
+    float64, a spectrum has that precision."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        found = function(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        if given.get("average") != "median" or not _in_pieces(given):
+            return found
+        frequencies, power = found
+        if power.dtype.kind == "c":  # SciPy has the median of each part
+            raise _not_covered(f"cupyx.scipy.signal.{name} with medians of complex numbers")
+        return frequencies, power.astype(_np.promote_types(power.dtype, float), copy=False)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+def _in_pieces(given: dict) -> bool:
+    """Whether there is a second segment, so that there is a median."""
+    n = max(_np.shape(given[key])[given.get("axis", -1)] for key in "xy" if key in given)
+    window = given.get("window", "hann")
+    length = given.get("nperseg") or (256 if isinstance(window, (str, tuple)) else len(window))
+    length = min(length, n)
+    overlap = given.get("noverlap")
+    overlap = length // 2 if overlap is None else overlap
+    return n - overlap >= 2 * (length - overlap)
+
+
+for _name in ("csd", "welch"):
+    globals()[_name] = _median_in_double(_name)
+
+
+def _peaks(call):
+    """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
+
+    def find_peaks(x, *args, **kwargs):
+        found, about = call(x, *args, **kwargs)
+        if isinstance(x, _ndarray):
+            for key in _OF_SIGNAL.intersection(about):
+                about[key] = about[key].astype(x.dtype, copy=False)
+        return found, about
+
+    return _named(find_peaks, "find_peaks", "of SciPy, on the device")
+
+
+_OF_SIGNAL = {"left_thresholds", "peak_heights", "prominences", "right_thresholds"}
+find_peaks = _peaks(find_peaks)  # noqa: F821
 
 
 def _of_something(name: str):
