@@ -17,6 +17,7 @@ struct Word {
 };
 std::unordered_map<uint64_t, Word> released;      // by address
 std::unordered_map<uint64_t, Clock> known;        // by block: of other blocks, since its last barrier
+Clock *known_here;  // by the current block
 
 uint64_t name(uint32_t block, uint32_t thread) { return (uint64_t)block << 16 | thread; }
 
@@ -37,8 +38,9 @@ bool behind(const Who &p, uint32_t block, uint32_t index) {
     if (p.block != block) {
         if (p.grid_barriers < self->grid_barriers) return true;
         if (!fenced) return false;
-        for (const Clock *seen : {&known[block], &self->seen})
-            if (has(*seen, name(p.block, p.thread), p.stamp()) || has(*seen, name(p.block, 0xffff), p.stamp()))
+        for (const Clock *seen : {known_here, &self->seen})
+            if (!seen->empty() &&
+                (has(*seen, name(p.block, p.thread), p.stamp()) || has(*seen, name(p.block, 0xffff), p.stamp())))
                 return true;
         return false;
     }
@@ -89,7 +91,7 @@ void release(uint64_t address) {
     }
     if (self->fence) {
         release_to(word.device, self->fence);
-        put(word.device, known[current_block]);
+        put(word.device, *known_here);
     } else if (self->block_fence) {
         release_to(word.block[current_block], self->block_fence);
     }
@@ -99,7 +101,7 @@ void release(uint64_t address) {
 void share(unsigned slot) {
     for (unsigned k = 0; k < threads; ++k)
         if (Clock &seen = lanes[slot * threads + k].seen; !seen.empty())
-            put(known[current_block], seen), seen.clear();
+            put(*known_here, seen), seen.clear();
 }
 
 // An atomic function or a volatile access, once somebody used a fence.

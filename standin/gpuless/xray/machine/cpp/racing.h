@@ -57,8 +57,9 @@ uint64_t cell_name(int space, size_t at) {
 
 // Add a reader, for all that it has behind it.
 void add_reader(std::vector<Who> &all, const Who &me) {
-    for (Who &r : all)
-        if ((r.block == me.block && r.thread / 32 == me.thread / 32) || behind(r, me.block, me.thread)) {
+    for (size_t k = all.size(); k--;)  // the last one is likely of this warp
+        if (Who &r = all[k];
+            (r.block == me.block && r.thread / 32 == me.thread / 32) || behind(r, me.block, me.thread)) {
             r = me;
             return;
         }

@@ -19,7 +19,7 @@ __attribute__((noinline)) void change() {
             if (shared_cell_count) memset((void *)shared_cells[0].data(), 0, shared_cell_count * sizeof(Cell));
             merged[0] = 0;
         }
-        current_block = block, current_position = b;
+        current_block = block, current_position = b, known_here = &known[block];
     } else if (in_turn && index / 32 != current_index / 32) {
         merge_warp(0, current_index / 32, current_block);  // it is over
     }
