@@ -420,3 +420,20 @@ def test_a_store_that_an_atomic_function_may_see_is_never_harmless(change):
     """It tells its thread whether it came first: here two may take what one alone is to have."""
     text = f"int *n = (int *)y;\nif (t == 0) n[0] = 1;\nelse if ({change} == 0) y[1 + t] = 1;"
     assert lines(look(text, blocks=1)) == {("y", 4, 5)}
+
+
+@pytest.mark.parametrize(
+    "lanes, races",
+    [
+        ("t >= 16", {("y", 3, 5)}),
+        ("t != 20", {("y", 3, 5)}),
+        ("t == 31 || t < 12", {("y", 3, 5)}),
+        ("t < 32", set()),
+    ],
+)
+def test_a_barrier_of_some_lanes_leaves_the_others_reading(lanes, races):
+    text = f"""float v = y[0]; unsigned mask = __ballot_sync(~0u, {lanes});
+if ({lanes}) {{ __syncwarp(mask);
+if (t == 31) y[0] = v + 1; }}
+y[i + 1] = v;"""
+    assert lines(look(text, blocks=1, threads=32)) == races

@@ -46,6 +46,8 @@ inline bool in_turns(const Who &a, const Who &b) {
     return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
 }
 
+inline bool in_warp(const Who &a, const Who &b) { return a.block == b.block && a.thread / 32 == b.thread / 32; }
+
 // Readers of a cell that have no place in it, one of a warp. Needed where threads may wait for some others
 // and not for all: where blocks run at once, and where there are flags behind fences.
 std::unordered_map<uint64_t, std::vector<Who>> more_readers[2];  // of arrays, of shared memory
@@ -58,8 +60,7 @@ uint64_t cell_name(int space, size_t at) {
 // Add a reader, for all that it has behind it.
 void add_reader(std::vector<Who> &all, const Who &me) {
     for (size_t k = all.size(); k--;)  // the last one is likely of this warp
-        if (Who &r = all[k];
-            (r.block == me.block && r.thread / 32 == me.thread / 32) || behind(r, me.block, me.thread)) {
+        if (Who &r = all[k]; in_warp(r, me) || behind(r, me.block, me.thread)) {
             r = me;
             return;
         }
@@ -105,6 +106,11 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
             return bad;
         };
         bool found = read_before(cell.readers[0]) || read_before(cell.readers[1]);
+        if (Who r = cell.readers[1]; !found && r.valid && in_warp(r, me) && r.barriers == me.barriers)
+            for (uint32_t rest = cell.along; rest && !found; rest &= rest - 1) {
+                r.thread = index / 32 * 32 + __builtin_ctz(rest);
+                found = read_before(r);
+            }
         auto &all = more_readers[spaces[space].shared];
         auto more = all.empty() ? all.end() : all.find(cell_name(space, at));
         if (more != all.end()) {
@@ -131,12 +137,18 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
         if (!keep) writer = me;
         cell.readers[0].valid = cell.readers[1].valid = 0;
     } else {
-        // Two readers are kept, of different warps or blocks where there are such.
+        // Two readers are kept, of different warps or blocks where there are such; and which lanes of the
+        // second one's warp have read as late as it, for a barrier of a warp may be one of some lanes.
         Who &a = cell.readers[0], &b = cell.readers[1];
-        if (!a.valid || (a.thread == index && a.block == block) || behind(a, block, index))
+        auto spare = [&](const Who &r) { return !r.valid || own(r) || behind(r, block, index); };
+        bool along = b.valid && in_warp(b, me) && b.stamp() == me.stamp();
+        uint32_t lane = 1u << index % 32;
+        if (spare(a))
             a = me;
-        else if (!b.valid || (b.block == a.block && b.thread / 32 == a.thread / 32))
-            b = me;
+        else if (spare(b) || in_warp(a, b))
+            cell.along = (along ? cell.along : 0) | lane, b = me;
+        else if (along)
+            cell.along |= lane;
         else if (resident || fenced)
             add_reader(more_readers[spaces[space].shared][cell_name(space, at)], me);
     }

@@ -82,6 +82,7 @@ struct Who {
 };
 struct Cell {
     Who writer, readers[2];
+    uint32_t along;  // the lanes that have read like the second reader
     // Of atomic functions in a row: the last by another thread, warp and block than the writer.
     Who before[3];
     Who plain;  // the store before the row; or one by another thread that raced with the writer's own
