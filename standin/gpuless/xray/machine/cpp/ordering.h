@@ -40,7 +40,8 @@ bool behind(const Who &p, uint32_t block, uint32_t index) {
         if (!fenced) return false;
         for (const Clock *seen : {known_here, &self->seen})
             if (!seen->empty() &&
-                (has(*seen, name(p.block, p.thread), p.stamp()) || has(*seen, name(p.block, 0xffff), p.stamp())))
+                (has(*seen, name(p.block, p.thread), p.stamp()) ||
+                 has(*seen, name(p.block, 0xffff), p.stamp())))
                 return true;
         return false;
     }

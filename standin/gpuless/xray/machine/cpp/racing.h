@@ -46,7 +46,9 @@ inline bool in_turns(const Who &a, const Who &b) {
     return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
 }
 
-inline bool in_warp(const Who &a, const Who &b) { return a.block == b.block && a.thread / 32 == b.thread / 32; }
+inline bool in_warp(const Who &a, const Who &b) {
+    return a.block == b.block && a.thread / 32 == b.thread / 32;
+}
 
 // Readers of a cell that have no place in it, one of a warp. Needed where threads may wait for some others
 // and not for all: where blocks run at once, and where there are flags behind fences.
