@@ -360,3 +360,80 @@ if (last && t == 0) { __threadfence(); y[100] = y[0] + y[1]; *count = 0; }"""
     assert not look(text, blocks=3, threads=64).races
     text = "atomicAdd(&y[0], x[i]);\n__threadfence();\nif (i == 127) y[1] = y[0] / 128;"
     assert lines(look(text, blocks=1, threads=128)) == {("y", 3, 5)}
+
+
+WRITTEN = """int *n = (int *)y; unsigned *count = (unsigned *)(y + 1000); int b = blockIdx.x;
+if (t == 0 && b == 0) { y[0] = x[i]; __threadfence(); atomicAdd(count, 1); }
+if (t == 0 && b == 1) { while (!atomicAdd(count, 0)); }
+"""
+
+# Threads of block 1 that read what block 0 has written, and whether each is behind it.
+ONE_LOOKS = {
+    "who has looked itself": ("if (i == 64) y[500] = y[0];", False),
+    "another of the warp": ("if (i == 65) y[500] = y[0];", True),
+    "another warp": ("if (i == 104) y[500] = y[0];", True),
+    "another behind a barrier": ("__syncthreads();\nif (i == 104) y[500] = y[0];", False),
+    "another of the warp behind its barrier": (
+        "if (t < 32) __syncwarp();\nif (i == 65) y[500] = y[0];",
+        False,
+    ),
+    "another warp behind a flag of the block": (
+        "if (i == 64) { __threadfence_block(); atomicExch_block(n + 900, 1); }\n"
+        "if (i == 104) { while (!atomicAdd_block(n + 900, 0)); y[500] = y[0]; }",
+        False,
+    ),
+    "another block behind its flag": (
+        "if (i == 64) { __threadfence(); atomicExch(n + 900, 1); }\n"
+        "if (i == 130) { while (!atomicAdd(n + 900, 0)); y[500] = y[0]; }",
+        False,
+    ),
+    "another block behind a flag of who has not looked": (
+        "if (i == 104) { __threadfence(); atomicExch(n + 900, 1); }\n"
+        "if (i == 130) { while (!atomicAdd(n + 900, 0)); y[500] = y[0]; }",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_LOOKS)
+def test_what_one_thread_has_looked_for_is_not_behind_others(name):
+    text, racing = ONE_LOOKS[name]
+    seen = look(WRITTEN + text + "\n__syncthreads();", blocks=3)
+    assert {race.array for race in seen.races} == ({"y"} if racing else set())
+
+
+def test_a_third_reader_of_whom_the_writer_has_not_heard():
+    text = """unsigned *count = (unsigned *)(y + 1000); float v = 0;
+if (blockIdx.x < 3 && t == 0) { v = y[0];
+if (blockIdx.x < 2) { __threadfence(); atomicAdd(count, 1); } }
+if (blockIdx.x == 3 && t == 0) { atomicAdd(count, 1); __threadfence();
+y[0] = x[3]; } y[500 + i] = v;"""
+    assert lines(look(text, blocks=4)) == {("y", 4, 7)}
+    assert look(text.replace("x < 2", "x < 3"), blocks=4).races == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["atomicCAS(n, 0, 1)", "atomicExch(n, 1)", "atomicMax(n, 1)", "atomicInc((unsigned *)n, 9)"],
+)
+def test_a_store_that_an_atomic_function_may_see_is_never_harmless(change):
+    """It tells its thread whether it came first: here two may take what one alone is to have."""
+    text = f"int *n = (int *)y;\nif (t == 0) n[0] = 1;\nelse if ({change} == 0) y[1 + t] = 1;"
+    assert lines(look(text, blocks=1)) == {("y", 4, 5)}
+
+
+@pytest.mark.parametrize(
+    "lanes, races",
+    [
+        ("t >= 16", {("y", 3, 5)}),
+        ("t != 20", {("y", 3, 5)}),
+        ("t == 31 || t < 12", {("y", 3, 5)}),
+        ("t < 32", set()),
+    ],
+)
+def test_a_barrier_of_some_lanes_leaves_the_others_reading(lanes, races):
+    text = f"""float v = y[0]; unsigned mask = __ballot_sync(~0u, {lanes});
+if ({lanes}) {{ __syncwarp(mask);
+if (t == 31) y[0] = v + 1; }}
+y[i + 1] = v;"""
+    assert lines(look(text, blocks=1, threads=32)) == races

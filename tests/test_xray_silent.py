@@ -135,6 +135,24 @@ y[i] = w[0] + w[1];"""
     assert not found(text)
 
 
+LOOK_BACK = """volatile int *state = (volatile int *)(y + 3000);
+volatile float *own = y + 2000, *all = y + 2500; __shared__ float before;
+if (t == 0) {
+own[blockIdx.x] = x[i]; __threadfence(); state[blockIdx.x] = 1;
+float sum = 0;
+for (int k = blockIdx.x - 1; k >= 0; k--) {
+int seen; do { seen = state[k]; } while (seen == 0);
+@ if (seen == 2) { sum += all[k]; break; }
+sum += own[k]; }
+all[blockIdx.x] = sum + x[i]; __threadfence(); state[blockIdx.x] = 2; before = sum; }
+__syncthreads(); y[i] = before;"""
+
+
+def test_a_block_may_look_back_at_one_word_after_another():
+    assert not found(LOOK_BACK.replace("@", FENCE), blocks=5)
+    assert found(LOOK_BACK.replace("@", ""), blocks=5)
+
+
 @pytest.mark.parametrize("fences, races", [(True, set()), (False, {("race", "d", 6, 9)})])
 def test_warps_of_a_block_may_hand_over_by_a_flag(fences, races):
     text = """__shared__ volatile int flag; __shared__ float d[32];

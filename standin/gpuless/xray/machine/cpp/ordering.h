@@ -11,11 +11,13 @@
 namespace {
 
 struct Word {
-    Clock device, block;  // what was released there for all, and for the block alone
+    Clock device;  // what was released there for all
+    std::unordered_map<uint32_t, Clock> block;  // and for the same block alone
     uint64_t gathered = 0;
 };
 std::unordered_map<uint64_t, Word> released;      // by address
-std::unordered_map<uint64_t, Clock> known;        // by block: of other blocks
+std::unordered_map<uint64_t, Clock> known;        // by block: of other blocks, since its last barrier
+Clock *known_here;  // by the current block
 
 uint64_t name(uint32_t block, uint32_t thread) { return (uint64_t)block << 16 | thread; }
 
@@ -28,13 +30,20 @@ void put(Clock &clock, uint64_t who, Stamp stamp) {
     Stamp &there = clock[who];
     there = std::max(there, stamp);
 }
+void put(Clock &clock, const Clock &all) {
+    for (auto &[who, stamp] : all) put(clock, who, stamp);
+}
 
 bool behind(const Who &p, uint32_t block, uint32_t index) {
     if (p.block != block) {
         if (p.grid_barriers < self->grid_barriers) return true;
         if (!fenced) return false;
-        const Clock &seen = known[block];
-        return has(seen, name(p.block, p.thread), p.stamp()) || has(seen, name(p.block, 0xffff), p.stamp());
+        for (const Clock *seen : {known_here, &self->seen})
+            if (!seen->empty() &&
+                (has(*seen, name(p.block, p.thread), p.stamp()) ||
+                 has(*seen, name(p.block, 0xffff), p.stamp())))
+                return true;
+        return false;
     }
     if (p.thread == index || p.barriers < self->barriers) return true;
     if (p.thread / 32 == index / 32 && self->know[p.thread % 32] >= p.epoch) return true;
@@ -45,14 +54,13 @@ bool behind(const Who &p, uint32_t block, uint32_t index) {
 void acquire(uint64_t address) {
     auto found = released.find(address);
     if (found == released.end()) return;
-    Clock &seen = known[current_block];
     for (auto &[who, stamp] : found->second.device)
         if (who >> 16 == current_block)
             put(self->heard, who, stamp);
         else if (reach == STANDIN_ALL)
-            put(seen, who, stamp);
-    for (auto &[who, stamp] : found->second.block)
-        if (who >> 16 == current_block) put(self->heard, who, stamp);
+            put(self->seen, who, stamp);
+    for (auto &[who, stamp] : found->second.block[current_block])
+        put(who >> 16 == current_block ? self->heard : self->seen, who, stamp);
 }
 
 void release_to(Clock &there, Stamp fence) {
@@ -63,13 +71,13 @@ void release_to(Clock &there, Stamp fence) {
     for (unsigned lane = 0; lane < 32; ++lane)
         if (self->know[lane])
             put(there, name(current_block, first + lane), (fence & ~0xffffffffull) | self->know[lane]);
-    for (auto &[who, stamp] : self->heard) put(there, who, stamp);
+    put(there, self->heard), put(there, self->seen);
 }
 
 void release(uint64_t address) {
     Word &word = released[address];
     if (reach == STANDIN_OWN_BLOCK) {
-        if (Stamp last = std::max(self->fence, self->block_fence)) release_to(word.block, last);
+        if (Stamp last = std::max(self->fence, self->block_fence)) release_to(word.block[current_block], last);
         return;
     }
     // A fence of another thread of the block counts once a barrier lies between it and this one.
@@ -84,10 +92,17 @@ void release(uint64_t address) {
     }
     if (self->fence) {
         release_to(word.device, self->fence);
-        for (auto &[who, stamp] : known[current_block]) put(word.device, who, stamp);
+        put(word.device, *known_here);
     } else if (self->block_fence) {
-        release_to(word.block, self->block_fence);
+        release_to(word.block[current_block], self->block_fence);
     }
+}
+
+// Behind a barrier the block knows what each of its threads knew of others.
+void share(unsigned slot) {
+    for (unsigned k = 0; k < threads; ++k)
+        if (Clock &seen = lanes[slot * threads + k].seen; !seen.empty())
+            put(*known_here, seen), seen.clear();
 }
 
 // An atomic function or a volatile access, once somebody used a fence.
@@ -104,6 +119,7 @@ void fence(bool for_all) {
     fenced = true;
     (for_all ? self->fence : self->block_fence) = self->now();
     ++self->epoch;  // what comes behind it is not released by it
+    ++self->deeds;  // who looks back looks at one word after another, with a fence behind each
     for (uint64_t address : self->looked_at) acquire(address);
     self->looked_at.clear();
 }

@@ -18,6 +18,10 @@ inline void settle() {
     pending.races.clear();
 }
 
+// A write that may be harmless. What an asynchronous copy brings is not there to be compared, and an
+// atomic function reads, too: it makes a difference to its thread whether it came first.
+inline bool stores(unsigned kind) { return kind == STORE || kind == VSTORE; }
+
 int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t offset) {
     uint64_t id = (uint64_t)type << 61 | (uint64_t)space << 40 | (uint64_t)other.place << 20 | me.place;
     auto [at, fresh] = race_at.try_emplace(id, races.size());
@@ -26,10 +30,7 @@ int note_race(RaceType type, const Who &other, const Who &me, int space, int64_t
                          {other.kind, me.kind},
                          space,
                          type,
-                         // What an asynchronous copy brings is not there to be compared.
-                         writes(other.kind) && writes(me.kind) && type == RACE &&
-                             other.kind != DELIVER && me.kind != DELIVER &&
-                             !(other.kind == ATOMIC && me.kind == ATOMIC) && !other.looks && !me.looks,
+                         type == RACE && stores(other.kind) && stores(me.kind),
                          {other.block, me.block},
                          {other.thread, me.thread},
                          offset,
@@ -45,9 +46,13 @@ inline bool in_turns(const Who &a, const Who &b) {
     return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
 }
 
+inline bool in_warp(const Who &a, const Who &b) {
+    return a.block == b.block && a.thread / 32 == b.thread / 32;
+}
+
 // Readers of a cell that have no place in it, one of a warp. Needed where threads may wait for some others
-// and not for all: where blocks run at once.
-std::unordered_map<uint64_t, std::vector<Who>> more_readers;
+// and not for all: where blocks run at once, and where there are flags behind fences.
+std::unordered_map<uint64_t, std::vector<Who>> more_readers[2];  // of arrays, of shared memory
 const size_t MOST_READERS = 64;  // of one cell
 
 uint64_t cell_name(int space, size_t at) {
@@ -56,8 +61,8 @@ uint64_t cell_name(int space, size_t at) {
 
 // Add a reader, for all that it has behind it.
 void add_reader(std::vector<Who> &all, const Who &me) {
-    for (Who &r : all)
-        if ((r.block == me.block && r.thread / 32 == me.thread / 32) || behind(r, me.block, me.thread)) {
+    for (size_t k = all.size(); k--;)  // the last one is likely of this warp
+        if (Who &r = all[k]; in_warp(r, me) || behind(r, me.block, me.thread)) {
             r = me;
             return;
         }
@@ -70,7 +75,7 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
-              (uint16_t)place, kind != DELIVER, 1, reach, deed == STANDIN_LOOKS, (uint8_t)kind};
+              (uint16_t)place, kind != DELIVER, 1, reach, (uint8_t)kind};
     auto own = [&](const Who &w) { return w.valid && w.thread == index && w.block == block; };
     auto unordered = [&](const Who &w) { return w.valid && !in_turns(w, me) && !behind(w, block, index); };
     Who raced = {};  // the first one with whom this is a race
@@ -103,10 +108,16 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
             return bad;
         };
         bool found = read_before(cell.readers[0]) || read_before(cell.readers[1]);
-        auto more = more_readers.empty() ? more_readers.end() : more_readers.find(cell_name(space, at));
-        if (more != more_readers.end()) {
+        if (Who r = cell.readers[1]; !found && r.valid && in_warp(r, me) && r.barriers == me.barriers)
+            for (uint32_t rest = cell.along; rest && !found; rest &= rest - 1) {
+                r.thread = index / 32 * 32 + __builtin_ctz(rest);
+                found = read_before(r);
+            }
+        auto &all = more_readers[spaces[space].shared];
+        auto more = all.empty() ? all.end() : all.find(cell_name(space, at));
+        if (more != all.end()) {
             for (size_t k = 0; k < more->second.size() && !found; ++k) found = read_before(more->second[k]);
-            more_readers.erase(more);
+            all.erase(more);
         }
         bool row = kind == ATOMIC && writer.valid && writer.kind == ATOMIC;
         // An atomic function behind one of its own thread between fewer threads: others are not ordered
@@ -128,14 +139,20 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
         if (!keep) writer = me;
         cell.readers[0].valid = cell.readers[1].valid = 0;
     } else {
-        // Two readers are kept, of different warps or blocks where there are such.
+        // Two readers are kept, of different warps or blocks where there are such; and which lanes of the
+        // second one's warp have read as late as it, for a barrier of a warp may be one of some lanes.
         Who &a = cell.readers[0], &b = cell.readers[1];
-        if (!a.valid || (a.thread == index && a.block == block) || behind(a, block, index))
+        auto spare = [&](const Who &r) { return !r.valid || own(r) || behind(r, block, index); };
+        bool along = b.valid && in_warp(b, me) && b.stamp() == me.stamp();
+        uint32_t lane = 1u << index % 32;
+        if (spare(a))
             a = me;
-        else if (!b.valid || (b.block == a.block && b.thread / 32 == a.thread / 32))
-            b = me;
-        else if (resident)
-            add_reader(more_readers[cell_name(space, at)], me);
+        else if (spare(b) || in_warp(a, b))
+            cell.along = (along ? cell.along : 0) | lane, b = me;
+        else if (along)
+            cell.along |= lane;
+        else if (resident || fenced)
+            add_reader(more_readers[spaces[space].shared][cell_name(space, at)], me);
     }
 }
 
@@ -212,7 +229,7 @@ std::unordered_multimap<uintptr_t, Who> fetched;
 
 void fetch(const Copy &copy) {
     Who me = {current_block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)current_index,
-              (uint16_t)copy.place, 0, 1, 0, 0, FETCH};
+              (uint16_t)copy.place, 0, 1, 0, FETCH};
     for (unsigned at = 0; at < copy.from_bytes; at += 4) fetched.emplace((copy.from + at) / 4, me);
 }
 

@@ -52,6 +52,7 @@ struct Thread {
     uint32_t know[32] = {}, left[32] = {};  // which epochs of the warp's lanes are behind it
     Stamp fence = 0, block_fence = 0;       // its last fence, for all and for its block; 0: none
     Clock heard;                            // of threads of its block, by flags behind fences
+    Clock seen;                             // of other blocks', since the last barrier
     std::unordered_set<uint64_t> looked_at; // by volatile loads since its last fence
     std::unordered_map<uint32_t, Looks> looks;  // by place
     uint32_t deeds = 0;                     // stores, atomic functions and barriers
@@ -63,6 +64,7 @@ struct Thread {
         depth = barriers = grid_barriers = deeds = group = 0, epoch = 1, fence = block_fence = 0;
         memset(know, 0, sizeof know);
         if (!heard.empty()) heard.clear();
+        if (!seen.empty()) seen.clear();
         if (!looked_at.empty()) looked_at.clear();
         if (!looks.empty()) looks.clear();
         copies.clear();
@@ -73,14 +75,14 @@ struct Thread {
 struct Who {
     uint32_t block, barriers, grid_barriers, epoch;
     uint16_t thread, place;
-    // arrived: of a copy; reach: a StandinReach; looks: an atomic function that only reads
-    uint8_t arrived : 1, valid : 1, reach : 2, looks : 1;
+    uint8_t arrived : 1, valid : 1, reach : 2;  // arrived: of a copy; reach: a StandinReach
     uint8_t kind;
 
     Stamp stamp() const { return (Stamp)barriers << 32 | epoch; }
 };
 struct Cell {
     Who writer, readers[2];
+    uint32_t along;  // the lanes that have read like the second reader
     // Of atomic functions in a row: the last by another thread, warp and block than the writer.
     Who before[3];
     Who plain;  // the store before the row; or one by another thread that raced with the writer's own

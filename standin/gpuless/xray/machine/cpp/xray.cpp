@@ -14,12 +14,12 @@ __attribute__((noinline)) void change() {
     if (!self || block != current_block) {
         if (!resident) {
             if (self) merge_block(0, current_block);
-            fetched.clear();
+            fetched.clear(), more_readers[1].clear();
             for (Thread &t : lanes) t.begin();
             if (shared_cell_count) memset((void *)shared_cells[0].data(), 0, shared_cell_count * sizeof(Cell));
             merged[0] = 0;
         }
-        current_block = block, current_position = b;
+        current_block = block, current_position = b, known_here = &known[block];
     } else if (in_turn && index / 32 != current_index / 32) {
         merge_warp(0, current_index / 32, current_block);  // it is over
     }
@@ -192,6 +192,7 @@ int standin_xray_barrier(StandinScope scope, int predicate, int line) {
     if (scope == STANDIN_GRID) ++self->grid_barriers;
     if (merged[slot] < self->barriers) {  // the first to come back: all of the block have arrived
         merge_block(slot, current_block);
+        if (fenced) share(slot);
         merged[slot] = self->barriers;
     }
     return result;
@@ -204,8 +205,7 @@ static unsigned long long meet(const StandinWarp &warp, unsigned int who, int nu
     for (unsigned rest = who; rest; rest &= rest - 1) {
         Thread *other = (Thread *)warp.value[__builtin_ctz(rest)];
         for (int i = 0; i < 32; ++i) me->know[i] = std::max(me->know[i], other->left[i]);
-        if (other != me)
-            for (auto &[who, stamp] : other->heard) put(me->heard, who, stamp);
+        if (other != me) put(me->heard, other->heard), put(me->seen, other->seen);
     }
     return 0;
 }
@@ -367,7 +367,8 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
     stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
-    heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers.clear(), waits.assign(reads_only, reads_only + places);
+    heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers[0].clear(), more_readers[1].clear();
+    waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.races.clear();
     on = true;
