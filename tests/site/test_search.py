@@ -2,7 +2,7 @@
 
 import json
 import re
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from conftest import CHAPTERS, soup
@@ -70,15 +70,6 @@ EXPLAINED = {  # what a reader looks for, and what the place that explains it sa
 }
 
 
-def results(page, query):
-    """Return the addresses of the hits for `query`, best first, after a search on the page."""
-    page.goto(
-        f"{urlsplit(page.url).scheme}://{urlsplit(page.url).netloc}/search.html?q={quote(query)}"
-    )
-    page.wait_for_function(DONE)
-    return page.eval_on_selector_all("#search-results li a", "all => all.map(a => a.href)")
-
-
 DONE = "/found/.test(document.querySelector('#search-results > p')?.innerText)"
 FIND = """query => Search.find(query).hits.slice(0, 3)
     .map(({ section }) => `${section.page}#${section.anchor}`)"""
@@ -95,13 +86,11 @@ def find(browser, addresses):
 
 
 @pytest.mark.parametrize("query", EXPLAINED)
-def test_the_search_leads_to_the_place_that_explains(site, reader, query):
-    page = reader().open("search.html")
-    links = results(page, query)
+def test_the_search_leads_to_the_place_that_explains(site, find, query):
     name, text = EXPLAINED[query]
-    (place,) = [link for link in links[:3] if f"/{name}.html#" in link][:1]
-    parts = urlsplit(place)
-    found = soup(site / parts.path.lstrip("/")).find(id=unquote(parts.fragment))
+    (place,) = [place for place in find(query) if f"/{name}#" in f"/{place}"][:1]
+    page, _, section = place.partition("#")
+    found = soup(site / f"{page}.html").find(id=section)
     if found.name == "dt":
         assert text in found.find_next_sibling("dd").get_text()
     else:
@@ -194,8 +183,9 @@ SEEN = """word => {
     ],
 )
 def test_in_a_long_section_it_goes_on_to_the_words(site, reader, query, place):
-    page = reader(viewport={"width": 1280, "height": 600}).open("search.html")
-    results(page, query)
+    visit = reader(viewport={"width": 1280, "height": 600})
+    page = visit.open(f"search.html?q={quote(query)}")
+    page.wait_for_function(DONE)
     page.click(f"#search-results li a[href$='{place}']")
     page.wait_for_selector("article h1")
     page.wait_for_function(SEEN, arg=query.split("'")[0])

@@ -168,7 +168,7 @@ def _in_a_row(name: str):
         if not isinstance(source, _ndarray) or source.ndim != 1 or values.get("axes") is not None:
             return function(*args, **kwargs)
         for key in ("input", "footprint", "output"):
-            if isinstance(values[key], (_ndarray, _np.ndarray, list)):
+            if isinstance(values[key], (_ndarray, _np.ndarray, list, tuple)):
                 values[key] = values[key][None] if key != "footprint" else [values[key]]
         if values["size"] is not None:
             values["size"] = (1, *_np.ravel(values["size"]).tolist())
