@@ -616,7 +616,12 @@ def test_rows_of_half_precision():
     for function, right in (
         (lambda x: x.var(0), 0),
         (lambda x: x.std(0, ddof=1), 0),
+        (lambda x: x.mean(0, dtype="e"), 1),
+        (lambda x: x.astype("b").mean(0, dtype="e"), 1),
+        (lambda x: x.var(0, dtype="e"), 0),
         (lambda x: cp.nanvar(x, axis=0), 0),
+        (lambda x: cp.nanstd(x, axis=0, dtype="e"), 0),
+        (lambda x: cp.nanvar(x, axis=0, out=cp.empty(3, "e")), 0),
         (lambda x: cp.einsum("ij->j", x), 5000),
         (lambda x: cp.einsum("ij,ij->j", x, x), 5000),
         (lambda x: cp.average(x, axis=0, weights=x[:, 0]), 1),
@@ -627,6 +632,7 @@ def test_rows_of_half_precision():
         found = function(x)
         assert found.dtype == np.float16
         assert found.tolist() == [np.float16(right)] * 3
+    assert x.std(0, dtype="f").tolist() == [0, 0, 0]
     mixed = cp.array([1, 2, NAN, 4], "e")
     assert cp.nanvar(mixed) == np.float16(14 / 9) and cp.nanvar(mixed, ddof=1) == np.float16(7 / 3)
     assert (x[:, 0] * 8 * cp.array([1, -1] * 2500)).astype("e").var() == INF  # a sum of 320,000

@@ -115,8 +115,11 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """Where ``ddof`` leaves nothing to divide by, a sum of squares divided by 0."""
     if a.dtype.kind in "biu":
         return var(a, axis, dtype, out, ddof, keepdims)
-    if a.dtype.char == "e" and dtype is None and out is None:
-        return _nanvar_of_half(a, axis, ddof, keepdims)
+    if a.dtype.char == "e" and np.dtype(dtype or "e") == "e":
+        made = _nanvar_of_half(a, axis, ddof, keepdims)
+        if out is not None and out.shape != made.shape:
+            raise ValueError("Out shape is mismatched")
+        return _given(made.astype("e") if out is None else made, out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of nothing left
         into = out if out is not None and out.dtype.kind in "fc" else None  # whose type it has
@@ -139,7 +142,7 @@ def _nanvar_of_half(a, axis, ddof, keepdims):
     total = np.asarray(_nansum(a, axis, "f", keepdims=True)).astype("e")
     with np.errstate(all="ignore"):
         square = np.square(a - (total / count).astype("f")) / np.maximum(count - ddof, 0)
-    return np.asarray(_sum(np.where(numbers, square, 0), axis, "f", keepdims=keepdims)).astype("e")
+    return np.asarray(_sum(np.where(numbers, square, 0), axis, "f", keepdims=keepdims))
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):

@@ -217,6 +217,8 @@ _mean_in_parts = in_parts(np.mean)
 def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     """Of integers, too, a sum of double ones."""
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
+    if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
+        a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
     if dtype is None or np.dtype(dtype).kind not in "iu":
         return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
