@@ -509,7 +509,7 @@ def test_sums_of_half_precision():
 
 @pytest.mark.parametrize("scan", [cp.cumsum, cp.nancumsum])
 def test_running_sums_of_half_precision(scan):
-    """In blocks: one by one ones would add up to no more than 2048."""
+    """One by one ones would add up to no more than 2048."""
     assert scan(cp.ones(4000, "e"))[-1] == scan(cp.ones((2, 2000), "e"))[-1] == 4000
     x = cp.ones((4000, 2), "e")
     made, out = scan(x, axis=0), cp.empty((4000, 2), "e")
@@ -554,3 +554,85 @@ def test_axes_in_a_list_and_rows_to_fill_with():
         cp.testing.assert_array_equal(function(x, axis=[0, 2]), function(x, axis=(0, 2)))
     assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
     assert cp.full_like(x[0, 0], cp.array([2.5]), dtype=int).tolist() == [2] * 4
+
+
+ROWS = 1 << 18
+LONG = {
+    "f": [lambda x: x.sum(0), lambda x: x.T.sum(1), lambda x: cp.sum(x[:, :1])],
+    "mean": [lambda x: x.mean(0), lambda x: cp.nanmean(x, axis=0), lambda x: x.mean((0, 1))],
+    "var": [lambda x: x.var(0), lambda x: x.std(0, ddof=1) ** 2, lambda x: cp.nanvar(x, axis=0)],
+}
+
+
+@pytest.mark.parametrize("dtype", ["f", "F"])
+@pytest.mark.parametrize("total", ["f", "mean", "var"])
+def test_long_sums_of_single_precision(total, dtype):
+    """Threads of a GPU each add a part. NumPy adds the rows of a tall array one after the other:
+    its sum of ones ends at 2**24, and the variance of a million numbers is a thousandth off."""
+    rows = np.random.default_rng(0).random((ROWS, 3)).astype(dtype) + 10
+    x = cp.asarray(rows)
+    for function in LONG[total]:
+        found, wide = function(x), function(cp.asarray(rows.astype(np.result_type(dtype, "d"))))
+        assert found.dtype == (dtype if total != "var" else "f")
+        np.testing.assert_allclose(found.get(), wide.get(), rtol=1e-6)
+
+
+def test_long_products_and_norms_of_single_precision():
+    rows = np.random.default_rng(0).random((ROWS, 3)).astype("f")
+    x, wide = cp.asarray(rows), cp.asarray(rows.astype("d"))
+    for function in (
+        lambda x: cp.einsum("ij->j", x),
+        lambda x: cp.einsum("ij,i->j", x, x[:, 0]),
+        lambda x: cp.average(x, axis=0, weights=x[:, 1]),
+        lambda x: cp.average(x, axis=0, weights=x[:, 1], returned=True)[1],
+        lambda x: cp.linalg.norm(x, axis=0),
+        lambda x: cp.trapezoid(x, axis=0),
+        lambda x: cp.cumsum(x, axis=0)[-1],
+        lambda x: cp.nancumsum(x[:, 0])[-1],
+    ):
+        found = function(x)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found.get(), function(wide).get(), rtol=4e-6)
+    out = cp.empty(3, "f")
+    assert x.sum(0, out=out) is out
+    np.testing.assert_allclose(out.get(), rows.sum(0, dtype="d"), rtol=1e-6)
+    assert (cp.cumsum(cp.ones((1 << 24) + 100, "f"))[-1] == (1 << 24) + 100).all()
+
+
+@pytest.mark.parametrize(("size", "dtype"), [(3000, "e"), (100_000, "f"), (100_000, "F")])
+def test_long_running_products(size, dtype):
+    """Of numbers near 1, where a rounding after each would lead astray."""
+    x = cp.full(size, 1 + 10 / size, dtype)
+    right = np.cumprod(x.get().astype("D"))
+    for made in (cp.cumprod(x), cp.nancumprod(x), cp.cumulative_prod(x)):
+        assert made.dtype == dtype
+        np.testing.assert_allclose(made.get(), right, rtol=1e-3 if dtype == "e" else 1e-6)
+    assert cp.cumulative_sum(cp.ones(5000, "e"), include_initial=True)[-1] == 5000
+
+
+def test_rows_of_half_precision():
+    """One after the other, the sums of ones would end at 2048."""
+    x = cp.ones((5000, 3), "e")
+    for function, right in (
+        (lambda x: x.var(0), 0),
+        (lambda x: x.std(0, ddof=1), 0),
+        (lambda x: x.mean(0, dtype="e"), 1),
+        (lambda x: x.astype("b").mean(0, dtype="e"), 1),
+        (lambda x: x.var(0, dtype="e"), 0),
+        (lambda x: cp.nanvar(x, axis=0), 0),
+        (lambda x: cp.nanstd(x, axis=0, dtype="e"), 0),
+        (lambda x: cp.nanvar(x, axis=0, out=cp.empty(3, "e")), 0),
+        (lambda x: cp.einsum("ij->j", x), 5000),
+        (lambda x: cp.einsum("ij,ij->j", x, x), 5000),
+        (lambda x: cp.average(x, axis=0, weights=x[:, 0]), 1),
+        (lambda x: cp.linalg.norm(x, axis=0), 70.7),
+        (lambda x: cp.linalg.norm(x, 1, axis=0), 5000),
+        (lambda x: cp.trapezoid(x, axis=0), 5000),
+    ):
+        found = function(x)
+        assert found.dtype == np.float16
+        assert found.tolist() == [np.float16(right)] * 3
+    assert x.std(0, dtype="f").tolist() == [0, 0, 0]
+    mixed = cp.array([1, 2, NAN, 4], "e")
+    assert cp.nanvar(mixed) == np.float16(14 / 9) and cp.nanvar(mixed, ddof=1) == np.float16(7 / 3)
+    assert (x[:, 0] * 8 * cp.array([1, -1] * 2500)).astype("e").var() == INF  # a sum of 320,000

@@ -15,6 +15,7 @@ from numpy.linalg import LinAlgError
 
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
+from cupy._core._reductions import one_by_one
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
 from gpuless import missing
@@ -214,6 +215,16 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
     return "cuSOLVER" if ord in (2, -2, "nuc") and x.ndim > 1 else None
 
 
+@functools.wraps(np.linalg.norm)
+def _norm(x, ord=None, axis=None, keepdims=False):
+    half = x.dtype.char == "e" and axis is not None
+    half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
+    if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):
+        return np.linalg.norm(x, ord, axis, keepdims)
+    wide = x.astype("f" if half else np.result_type(x, "d"))  # as exact as a GPU's sums of parts
+    return np.asarray(np.linalg.norm(wide, ord, axis, keepdims)).astype("e" if half else "f")
+
+
 cholesky = _solver(_or_nan(np.linalg.cholesky))
 cond = row(np.linalg.cond, "a", library="cuSOLVER")
 cross = row(np.linalg.cross, "dd")
@@ -226,7 +237,7 @@ inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
 matrix_power = row(np.linalg.matrix_power, library=_powers)
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
-norm = row(np.linalg.norm, library=_norms, order="C")
+norm = row(_norm, library=_norms, order="C")
 pinv = _solver(np.linalg.pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet)

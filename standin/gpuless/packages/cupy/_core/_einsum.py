@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 
 import numpy as np
 
+from cupy._core._reductions import MANY
 from cupy._core._sums import summed_in_f
 
 
@@ -27,7 +29,7 @@ def einsum(*operands, **kwargs):
             for operand in operands
         )
         arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
-    result = np.einsum(*operands, **kwargs)
+    result = _summed(operands, arrays, kwargs)
     a_view = len(arrays) == 1 and np.may_share_memory(result, arrays[0])
     if np.ndim(result) == 0 or a_view:
         return result
@@ -40,6 +42,24 @@ def einsum(*operands, **kwargs):
     axes = [output.index(label) for label in [*order, *(set(output) - set(order))]]
     lying = np.asarray(result.transpose(axes), order="F" if in_f else "C")
     return lying.transpose(np.argsort(axes))
+
+
+def _summed(operands: tuple, arrays: list[np.ndarray], kwargs: dict):
+    """NumPy's sum, in a wider type if it has many numbers of single precision or any of half: NumPy
+    may add them one after the other, where threads of a GPU add a part each."""
+    kind = arrays[0].dtype if arrays else np.dtype("d")
+    if kind.char == "e" or kind.char in "fF" and max(array.size for array in arrays) > MANY:
+        inputs, output = _labels(operands)
+        lengths: dict = {}
+        for sub, array in zip(inputs, arrays, strict=False):
+            lengths |= {x: n for x, n in zip(sub, array.shape, strict=False) if n != 1}
+        count = math.prod(n for label, n in lengths.items() if label not in output)
+        no_number = len(inputs) == len(arrays)  # whose type would count
+        if no_number and count > (1 if kind.char == "e" else MANY):
+            wide = np.result_type(kind, "f" if kind.char == "e" else "d")
+            widened = (v.astype(wide) if isinstance(v, np.ndarray) else v for v in operands)
+            return np.asarray(np.einsum(*widened, **kwargs)).astype(kind)
+    return np.einsum(*operands, **kwargs)
 
 
 def _product(inputs, output, arrays) -> np.ndarray:

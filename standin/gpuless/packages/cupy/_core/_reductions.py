@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,10 +12,46 @@ from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 
+MANY = 1 << 14  # so many numbers of single precision may be added one after the other
+
 
 def normalized(axis, ndim: int) -> tuple[int, ...]:
     """The axes that a reduction goes over."""
     return np.lib.array_utils.normalize_axis_tuple(range(ndim) if axis is None else axis, ndim)
+
+
+def one_by_one(a: np.ndarray, axis) -> bool:
+    """Whether NumPy adds ``MANY`` numbers along the axes one after the other: it adds pairwise only
+    those that lie side by side in memory."""
+    if a.size <= MANY:
+        return False
+    axes = normalized(axis, a.ndim)
+    pairwise, step = 1, 0
+    for stride, i in sorted((abs(a.strides[i]), i) for i in range(a.ndim) if a.shape[i] > 1):
+        if i not in axes or step not in (0, stride):
+            break
+        pairwise, step = pairwise * a.shape[i], stride * a.shape[i]
+    return math.prod(a.shape[i] for i in axes) > MANY * pairwise
+
+
+def in_parts(function: Callable) -> Callable:
+    """``function``, a sum, mean or variance over axes, as exact as a GPU's, whose threads add
+    parts: where NumPy would add too many numbers ``one_by_one``, in double precision."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, dtype=None, out=None, *args, **kwargs):
+        kind = (a.dtype if dtype is None else np.dtype(dtype)).char
+        fits = kind in "efF" and (out is None or out.dtype.kind in "fc")
+        if not (fits and one_by_one(a, axis)):
+            return function(a, axis, dtype, out, *args, **kwargs)
+        wide = "d"
+        if kind == "F":  # a variance of which is real
+            a, wide = a.astype("D"), None
+        made = np.asarray(function(a, axis, wide, None, *args, **kwargs))
+        made = made.astype("e" if kind == "e" else "F" if made.dtype == "D" else "f")
+        return made if out is None else into(out, made)
+
+    return call
 
 
 def into(out: np.ndarray, made) -> np.ndarray:

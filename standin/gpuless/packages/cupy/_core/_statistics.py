@@ -9,9 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._dispatch import named
-from cupy._core._reductions import normalized
+from cupy._core._reductions import in_parts, normalized
 from cupy._core._sums import mean
 
+_sum, _nansum, _var, _nanvar = map(in_parts, (np.sum, np.nansum, np.var, np.nanvar))
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 
 
@@ -89,8 +90,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if isinstance(axis, (list, np.ndarray)):
         raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
     rest = max(math.prod(a.shape[i] for i in normalized(axis, a.ndim)) - ddof, 0)
-    if dtype is None and rest:
-        return np.var(a, axis, None, out, ddof, keepdims=keepdims)
+    if dtype is None and rest and a.dtype.char != "e":
+        return _var(a, axis, None, out, ddof, keepdims=keepdims)
     wide = np.dtype("d" if dtype is None else dtype)
     if dtype is None and a.dtype.kind in "fc":
         wide = a.real.dtype
@@ -99,7 +100,9 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
     off = np.subtract(a, middle, dtype=np.int64 if plain else None)
     square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off
-    made = np.sum(square, axis, "f" if wide.char == "e" else wide, keepdims=keepdims)
+    made = _sum(square, axis, "f" if wide.char == "e" else wide, keepdims=keepdims)
+    if wide.char == "e":  # as large as the sum may be
+        made = made.astype("e").astype("f")
     made = np.asarray(made * (made.dtype.type(1) / rest if rest else np.nan)).astype(wide)
     return _given(made, out)
 
@@ -112,10 +115,15 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """Where ``ddof`` leaves nothing to divide by, a sum of squares divided by 0."""
     if a.dtype.kind in "biu":
         return var(a, axis, dtype, out, ddof, keepdims)
+    if a.dtype.char == "e" and np.dtype(dtype or "e") == "e":
+        made = _nanvar_of_half(a, axis, ddof, keepdims)
+        if out is not None and out.shape != made.shape:
+            raise ValueError("Out shape is mismatched")
+        return _given(made.astype("e") if out is None else made, out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of nothing left
         into = out if out is not None and out.dtype.kind in "fc" else None  # whose type it has
-        made = np.asarray(np.nanvar(a, axis, dtype, into, int(ddof), keepdims=keepdims))
+        made = np.asarray(_nanvar(a, axis, dtype, into, int(ddof), keepdims=keepdims))
         if ddof > 0 and np.isnan(made).any():
             size = np.square(np.abs(a - np.nanmean(a, axis, keepdims=True))).astype(made.dtype)
             over = np.sum(
@@ -125,6 +133,16 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if out is not None and out.shape != made.shape:
         raise ValueError("Out shape is mismatched")
     return _given(made, out)
+
+
+def _nanvar_of_half(a, axis, ddof, keepdims):
+    """Half the numbers are: the sum is one, the squares are added in single precision."""
+    numbers = ~np.isnan(a)
+    count = np.sum(numbers, axis, keepdims=True)
+    total = np.asarray(_nansum(a, axis, "f", keepdims=True)).astype("e")
+    with np.errstate(all="ignore"):
+        square = np.square(a - (total / count).astype("f")) / np.maximum(count - ddof, 0)
+    return np.asarray(_sum(np.where(numbers, square, 0), axis, "f", keepdims=keepdims))
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):

@@ -9,7 +9,7 @@ import numpy as np
 
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import normalized
+from cupy._core._reductions import normalized, one_by_one
 
 
 def count_nonzero(a, axis=None):
@@ -78,7 +78,11 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     _refuse_host(x=x)
-    return np.trapezoid(y, x, dx, axis)
+    single = np.result_type(y.dtype, *(part.dtype for part in (x, dx) if hasattr(part, "dtype")))
+    if single.char != "e" and not (single.char in "fF" and one_by_one(y, axis)):
+        return np.trapezoid(y, x, dx, axis)
+    wide = y.astype("f" if single.char == "e" else np.result_type(y, "d"))
+    return np.asarray(np.trapezoid(wide, x, dx, axis), single)
 
 
 def of_two(function: Callable) -> Callable:

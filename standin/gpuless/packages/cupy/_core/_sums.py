@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._reductions import into, normalized, refuse_real
+from cupy._core._reductions import MANY, in_parts, into, normalized, one_by_one, refuse_real
 
 
 def along(function):
@@ -64,27 +64,45 @@ def cast_first(function: Callable) -> Callable:
     return call
 
 
-@functools.wraps(np.cumsum)
-def cumsum(a, axis=None, dtype=None, out=None):
-    """Of half precision in blocks of 512, to each of which the sum of those before is added: one
-    after the other the sums would stop to grow, those of ones at 2048."""
-    size = a.size if axis is None else a.shape[axis]
-    if size <= 512 or a.dtype.char != "e" or np.dtype(dtype or "e").char != "e":
-        return np.cumsum(a, axis, dtype, out)
-    rows = a.ravel() if axis is None else np.moveaxis(a, axis, -1)
-    room = [(0, 0)] * (rows.ndim - 1) + [(0, -size % 512)]
-    made = np.cumsum(np.pad(rows, room).reshape(*rows.shape[:-1], -1, 512), -1)
-    made[..., 1:, :] += cumsum(made[..., -1], -1)[..., :-1, None]
-    made = made.reshape(*rows.shape[:-1], -1)[..., :size]
-    made = made if axis is None else np.moveaxis(made, -1, axis)
-    return made if out is None else into(out, made)
+def _running(function: Callable) -> Callable:
+    """``function``, a running sum or product, in double precision of very many numbers of half or
+    single: of parts that threads of a GPU take, where NumPy goes on one after the other and sums
+    of ones would end at 2048 and 2**24."""
+
+    @functools.wraps(function)
+    def running(a, axis=None, dtype=None, out=None):
+        size = a.size if axis is None else a.shape[axis]
+        short = a.dtype.char not in "efF" or size <= (512 if a.dtype.char == "e" else MANY)
+        if short or np.dtype(dtype or a.dtype) != a.dtype:
+            return function(a, axis, dtype, out)
+        made = function(a, axis, np.result_type(a, "d")).astype(a.dtype)
+        return made if out is None else into(out, made)
+
+    return running
 
 
-@functools.wraps(np.nancumsum)
-def nancumsum(a, axis=None, dtype=None, out=None):
-    if a.dtype.char != "e":
-        return np.nancumsum(a, axis, dtype, out)
-    return cumsum(np.where(np.isnan(a), np.float16(0), a), axis, dtype, out)
+cumsum, cumprod, nancumsum, nancumprod = map(
+    _running, (np.cumsum, np.cumprod, np.nancumsum, np.nancumprod)
+)
+
+
+@functools.wraps(np.cumulative_sum)
+def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return _cumulative(np.cumulative_sum, x, axis, dtype, out, include_initial)
+
+
+@functools.wraps(np.cumulative_prod)
+def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return _cumulative(np.cumulative_prod, x, axis, dtype, out, include_initial)
+
+
+def _cumulative(function: Callable, x, axis, dtype, out, include_initial: bool):
+    def run(a, axis, dtype, out=None):
+        return function(a, axis=axis, dtype=dtype, out=out, include_initial=include_initial)
+
+    if axis is None and x.ndim != 1:
+        return run(x, axis, dtype, out)  # ValueError
+    return _running(run)(x, axis if axis is None else normalized(axis, x.ndim)[0], dtype, out)
 
 
 _OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
@@ -149,13 +167,14 @@ def summed(function: Callable) -> Callable:
 def in_float(function: Callable) -> Callable:
     """A sum or product, which of half precision CuPy takes in single precision."""
     kinds = "c" if function in (np.nansum, np.nanprod) else "fc"
+    added = function if "prod" in function.__name__ else in_parts(function)
 
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, out=None, **kwargs):
         refuse_real(a, dtype, kinds)
         if np.dtype(dtype or a.dtype).char != "e":
-            return function(a, axis, dtype, out, **kwargs)
-        made = function(a.astype("e", copy=False), axis, "f", None, **kwargs)
+            return added(a, axis, dtype, out, **kwargs)
+        made = added(a.astype("e", copy=False), axis, "f", None, **kwargs)
         if out is None:
             return np.asarray(made).astype("e")
         np.copyto(out, made, "unsafe")
@@ -175,18 +194,33 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         made = mean(a, axes, keepdims=keepdims)
         np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
         return made
-    found = np.average(a, axis, weights, returned, keepdims=keepdims)
+    kind = np.result_type(a, *([] if weights is None else [weights]))
+    half = kind.char == "e" and weights is not None
+    if half or kind.char in "fF" and one_by_one(a, axis):
+        a = a.astype(np.result_type(kind, "f" if half else "d"))
+    else:
+        kind = None
+    found = np.average(a, axis, weights, returned or half, keepdims=keepdims)
+    if half:  # a quotient of two sums that are half precision
+        whole = np.asarray(found[1]).astype("e")
+        found = np.asarray(found[0] * found[1]).astype("e") / whole, whole
+        found = found if returned else found[0]
     if returned:
-        return tuple(np.asarray(part, order="C") for part in found)
-    return np.asarray(found, order="C")
+        return tuple(np.asarray(part, kind, order="C") for part in found)
+    return np.asarray(found, kind, order="C")
+
+
+_mean_in_parts = in_parts(np.mean)
 
 
 @functools.wraps(np.mean)
 def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     """Of integers, too, a sum of double ones."""
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
+    if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
+        a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
     if dtype is None or np.dtype(dtype).kind not in "iu":
-        return np.mean(a, axis, dtype, out, **kwargs)
+        return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
     made = cast(made, np.dtype(dtype)).astype(dtype)
     return made if out is None else into(out, made)
