@@ -51,6 +51,7 @@ _INSTEAD = {
 }
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
+_BLANK_BEHIND = re.compile(r"\\([ \t]+)$", re.MULTILINE)
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
@@ -138,14 +139,18 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     """
     _refuse_taken(options.definitions)
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
+    if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash
+        text = _BLANK_BEHIND.sub(r"\\\1/**/", text)
     (standard,), folders = options.arguments, options.folders
+    if options.older:
+        standard = f"-std=c++{options.older:02}"
     # Without folders, nothing but the text decides what comes out of it; a file may change.
     alone = not (folders or "__has_include" in text or _ABSOLUTE.search(text))
     kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
     if alone and (result := cache.stored(kept)):
         return Preprocessed(result)
     answers = _answers()
-    arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", standard]
+    arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", "-U_GNU_SOURCE", standard]
     arguments += [f"-I{answers}", *(f"-I{folder}" for folder in folders)]
     arguments += ["-imacros", str(compiler.SHIM / "predefined.h")]
     out, message = compiler.preprocessed(arguments, text)
