@@ -124,6 +124,21 @@ extern "C" __global__ void k(int *x) { x[0] = 14; }
         assert x[0] == expected
 
 
+def test_no_answer_is_given_for_a_header_that_only_the_standin_lacks():
+    source = """
+#if __has_include(<{}>)
+extern "C" __global__ void k(int *x) {{ x[0] = 1; }}
+#else
+extern "C" __global__ void k(int *x) {{ x[0] = 2; }}
+#endif"""
+    x = cp.zeros(1, "int32")
+    for header, expected in (("cuda_fp16.h", 1), ("nowhere.h", 2)):
+        cp.RawKernel(source.format(header), "k")((1,), (1,), (x,))
+        assert x[0] == expected
+    with pytest.raises(NotImplementedError, match=r"^k\.cu\(2\): .* the header <cuda_bf16\.h>"):
+        cp.RawKernel(source.format("cuda_bf16.h"), "k").compile()
+
+
 def test_a_blank_behind_a_backslash_joins_no_lines():
     source = 'extern "C" __global__ void k(int *x) {\n// C:\\temp\\ \nx[0] = 2;\n}'
     x = cp.zeros(1, "int32")

@@ -52,6 +52,7 @@ _INSTEAD = {
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
 _BLANK_BEHIND = re.compile(r"\\([ \t]+)$", re.MULTILINE)
+_ASKED = re.compile(r"\b__has_include\s*\(\s*[<\"]([^>\"]+)[>\"]")
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
@@ -139,6 +140,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     """
     _refuse_taken(options.definitions)
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
+    _refuse_asked(source, name)
     if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash
         text = _BLANK_BEHIND.sub(r"\\\1/**/", text)
     (standard,), folders = options.arguments, options.folders
@@ -178,6 +180,15 @@ def _refuse_taken(definitions: Sequence[str]) -> None:
             f"__nv_nvrtc_builtin_header.h. Choose a longer name, in capitals, or write a line "
             f"`#define {name} ...` in the source\n\n1 error detected.\n"
         )
+
+
+def _refuse_asked(source: str, name: str) -> None:
+    """Refuse to answer whether there is a header of CUDA's that only the shim lacks."""
+    for match in _ASKED.finditer(source):
+        if match[1] not in HEADERS and uncovered.is_header(match[1]):
+            line = source.count("\n", 0, match.start()) + 1
+            what = f"the header <{match[1]}>"
+            raise uncovered.refusal(f"{name}.cu({line})", what, "NVRTC finds it")
 
 
 def _missing(message: str, name: str) -> Exception | None:
