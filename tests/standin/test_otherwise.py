@@ -13,7 +13,7 @@ from gpuless.engine.preprocess import preprocess
 
 NEEDS_NVRTC = pytest.mark.skipif(not nvrtc.is_installed(), reason="needs NVRTC")
 DECLARED = """
-struct Wide { int a : 5; unsigned long long key : 40; long long c : 33; int i; };
+struct Wide { int a : 5; unsigned long long key : 40; long long c : 33; int i; unsigned flag : 7; };
 struct Stack { int n; };
 __device__ int next(int *p) { return ++*p; }
 """
@@ -34,6 +34,8 @@ REFUSED = {
     "x = ~w.key;": ("40 bits", -6),
     "x = -(q->key) / 2 > 9;": ("40 bits", 1),
     "x = (long long)-w.key;": ("40 bits", -5),
+    "x = (i ? w.flag : -1) < 0;": ("an int in NVRTC", 1),
+    "x = (a[0] ? -1 : q->flag) > 0;": ("an int in NVRTC", 0),
     "typedef struct { char c; int i; } __attribute__((packed)) S; x = sizeof(S);": ("braces", 8),
     "struct S { char c; int i; } __align__(16); x = sizeof(S);": ("braces", 8),
     "enum E { A } __attribute__((packed)); x = sizeof(E);": ("braces", 4),
@@ -55,6 +57,7 @@ TAKEN = [
     "x = *p++ << 8 | *p++;",
     "x = (a[i++] << 8) | a[i++];",
     "a[i] = next(&x);",
+    "x = ((i ? w.flag : 1) < 0) + (i ? (int)w.flag : -1);",
     "x = i - w.key;",
     "x = (i + x) - w.key - a[0] - w.key;",
     "x = -w.a + ~q->i;",

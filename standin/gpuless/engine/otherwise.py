@@ -47,6 +47,13 @@ WIDE = (
     "g++ computes {0}{1} in the {2} bits of the bit-field, NVRTC in the 64 of its type. Write "
     "{0}(T){1}, with T for that type"
 )
+_UNSIGNED = re.compile(
+    r"\b(?:unsigned(?:\s+int)?|uint32_t|uint)\s+((?:\w+\s*:\s*\d+\s*,\s*)*\w+\s*:\s*\d+)\s*;"
+)
+SIGNED = (
+    "beside a negative number, ?: makes an unsigned number of the bit-field {0} in g++, and an int "
+    "in NVRTC. Write (int){0}"
+)
 ESCAPE = "'\\e' is no escape sequence of C++: NVRTC reads the letter e. Write \\033"
 NAMED = (
     "NVRTC makes one byte of '{}' in a string of char, and reads the bytes of other characters "
@@ -100,6 +107,11 @@ def _orders(bare: str) -> Iterator[tuple[int, str]]:
 
 
 def _bit_fields(bare: str) -> Iterator[tuple[int, str]]:
+    unsigned = re.findall(r"\w+(?=\s*:)", " ".join(_UNSIGNED.findall(bare)))
+    if unsigned:
+        member = rf"({_PATH}(?:\.|->)(?:{'|'.join(unsigned)})|{'|'.join(unsigned)})\b"
+        for match in re.finditer(rf"\?\s*(?:{member}\s*:\s*-|-[\s\w.]+:\s*{member})", bare):
+            yield match.start(), SIGNED.format(match[1] or match[2])
     wide = dict(_WIDE.findall(bare))
     if not wide:
         return
