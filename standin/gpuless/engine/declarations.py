@@ -130,7 +130,7 @@ def _declaration(code, bare, start, end, scope, in_class, c_linkage):
         close = closing(bare, stop)
         name = re.match(r"\s*(\w*)", re.split(r"\b(?:struct|class|union)\b", head)[-1])[1]
         found += _scope(code, bare, stop + 1, close, f"{scope}{name}::", True, False)
-        after, _ = _stop(bare, close + 1, end)
+        after, opening = _stop(bare, close + 1, end)
         rest = bare[close + 1 : after]
         if rest.strip() and not in_class:
             whole = head + "{}" + rest
@@ -138,6 +138,8 @@ def _declaration(code, bare, start, end, scope, in_class, c_linkage):
                 found.append(
                     Declaration("variable", name, head=whole, end=after, names=(name,), **common)
                 )
+        while opening:  # an initialiser
+            after, opening = _stop(bare, closing(bare, after) + 1, end)
         return after + 1, found
     assigned = re.search(r"(?<![=!<>+\-*/%&|^])=(?!=)", _masked(head))
     parenthesis = _parameters(bare, first, stop)

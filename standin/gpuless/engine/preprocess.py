@@ -51,6 +51,8 @@ _INSTEAD = {
 }
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
+_BLANK_BEHIND = re.compile(r"\\([ \t]+)$", re.MULTILINE)
+_ASKED = re.compile(r"\b__has_include\s*\(\s*[<\"]([^>\"]+)[>\"]")
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
@@ -138,14 +140,19 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     """
     _refuse_taken(options.definitions)
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
+    _refuse_asked(source, name)
+    if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash
+        text = _BLANK_BEHIND.sub(r"\\\1/**/", text)
     (standard,), folders = options.arguments, options.folders
+    if options.older:
+        standard = f"-std=c++{options.older:02}"
     # Without folders, nothing but the text decides what comes out of it; a file may change.
     alone = not (folders or "__has_include" in text or _ABSOLUTE.search(text))
     kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
     if alone and (result := cache.stored(kept)):
         return Preprocessed(result)
     answers = _answers()
-    arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", standard]
+    arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", "-U_GNU_SOURCE", standard]
     arguments += [f"-I{answers}", *(f"-I{folder}" for folder in folders)]
     arguments += ["-imacros", str(compiler.SHIM / "predefined.h")]
     out, message = compiler.preprocessed(arguments, text)
@@ -173,6 +180,15 @@ def _refuse_taken(definitions: Sequence[str]) -> None:
             f"__nv_nvrtc_builtin_header.h. Choose a longer name, in capitals, or write a line "
             f"`#define {name} ...` in the source\n\n1 error detected.\n"
         )
+
+
+def _refuse_asked(source: str, name: str) -> None:
+    """Refuse to answer whether there is a header of CUDA's that only the shim lacks."""
+    for match in _ASKED.finditer(source):
+        if match[1] not in HEADERS and uncovered.is_header(match[1]):
+            line = source.count("\n", 0, match.start()) + 1
+            what = f"the header <{match[1]}>"
+            raise uncovered.refusal(f"{name}.cu({line})", what, "NVRTC finds it")
 
 
 def _missing(message: str, name: str) -> Exception | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gpuless.engine import casts, coverage, foreign, overloads, ptx, spaces
+from gpuless.engine import casts, coverage, foreign, otherwise, overloads, ptx, spaces
 from gpuless.engine.declarations import Declaration, declarations
 from gpuless.engine.options import NONE, Options
 from gpuless.engine.preprocess import Preprocessed, preprocess
@@ -27,12 +27,12 @@ SPINS = re.compile(
     r"\bvolatile\b|\b__nanosleep\b|\batomic_ref\b|\bcuda\s*::\s*(?:std\s*::\s*)?atomic\b"
     rf"|\bwhile\s*{_BALANCED}\batomic\w+\s*\("
 )
-SPIN_MACRO = "#define while(...) while ((__VA_ARGS__) ? (standin_spin(), true) : false)"
+SPIN_MACRO = "#define while(...) while ((__VA_ARGS__) ? (standin_turn(), true) : false)"
 
 # Where it is not known whether loops wait (``spins`` is given), all of them let others run.
 _LOOP_MACROS = """
-#define for(...) for (__VA_ARGS__) if (standin_spin(), false) {} else
-#define goto for (standin_spin();;) goto"""
+#define for(...) for (__VA_ARGS__) if (standin_turn(), false) {} else
+#define goto for (standin_turn();;) goto"""
 _MAY_SPIN = re.compile(r"\batomic\w+\s*\(")
 _LOOP = re.compile(r"\b(?:for|while|goto)\b")
 _BARRIER = re.compile(r"\b__syncthreads(?:_count|_or|_and)?\s*(?=\()")
@@ -160,6 +160,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     done = preprocess(source, name, options)
     refuse_uncovered(done)
     foreign.check(done, options, name)
+    otherwise.check(done, options, name)
     text = _inline_ptx(done)
     headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
     headers += ["texture.h"] * bool(_TEXTURES.search(done.bare))

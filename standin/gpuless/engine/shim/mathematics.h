@@ -235,17 +235,18 @@ constexpr auto standin_fraction_fits(F x) {
     else
         return standin_to_integer<unsigned int>(x);
 }
-template <class I>
-constexpr auto standin_fits(double x) {
-    return standin_fraction_fits<I>(x);
-}
-template <class I>
-constexpr auto standin_fits(float x) {
-    return standin_fraction_fits<I>(x);
-}
+template <class T>
+constexpr bool standin_is_fraction = false;
+template <>
+inline constexpr bool standin_is_fraction<float> = true;
+template <>
+inline constexpr bool standin_is_fraction<double> = true;
 template <class I, class T>
-constexpr T standin_fits(T x) {
-    return x;
+constexpr auto standin_fits(T x) {
+    if constexpr (standin_is_fraction<T>)
+        return standin_fraction_fits<I>(x);
+    else
+        return x;
 }
 // The operand of a cast to a pointer. Of `int y = *(int *)(bytes + 2)` g++ would test whether `bytes` is
 // aligned; what a function returns it does not take apart before its checks are in place.

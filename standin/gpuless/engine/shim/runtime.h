@@ -153,6 +153,10 @@ unsigned long long standin_exchange(unsigned int mask, unsigned long long value,
                                     StandinCombine combine, int line);
 unsigned int standin_active_lanes(int line);
 void standin_spin();
+// The same, in a loop that the compiler may run itself, as of a constexpr function.
+constexpr void standin_turn() {
+    if (!__builtin_is_constant_evaluated()) standin_spin();
+}
 [[noreturn]] void standin_fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int standin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
