@@ -111,6 +111,11 @@ class Checker:
                 "to pass a pointer to __global__ memory, you need to pass a cupy.ndarray instead."
             )
         if value.dtype.kind in "biufc" and self.kind != "s":
+            if not value.dtype.isnative:
+                raise self._refuse(
+                    f"a numpy.ndarray of {value.dtype.str}",
+                    f"its bytes are in the other order; pass {self._example()}",
+                )
             return self._scalar(value.reshape(())[()])
         return self._bytes(value.tobytes(), f"a numpy.ndarray of {value.nbytes} bytes")
 

@@ -182,7 +182,7 @@ ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
 void standin_xray_reach(StandinReach how_far, StandinDeed what) { reach = how_far, deed = what; }
-int standin_xray_barrier(StandinScope scope, int predicate, int line) {
+int standin_xray_barrier(StandinScope scope, int predicate, int line, unsigned place) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();
     int result = standin_barrier(scope, predicate, line);
@@ -195,6 +195,7 @@ int standin_xray_barrier(StandinScope scope, int predicate, int line) {
         if (fenced) share(slot);
         merged[slot] = self->barriers;
     }
+    note({(255 - self->depth) << 24 | place, MARK, 0, 0, 0, 0});  // from here a warp may split
     return result;
 }
 
@@ -288,11 +289,17 @@ void standin_xray_copy_wait(int groups) {
     standin_copy_wait(groups, 0);
 }
 
-// What malloc gave is memory of its own, and fresh each time.
+// What malloc gave is memory of its own, and fresh each time: also to lanes of one warp, of which the
+// first may have freed its own before the next one runs.
 void *standin_xray_malloc(size_t bytes) {
+    if (on) {
+        locate();
+        uint64_t warp = (uint64_t)current_block << 32 | current_index / 32;
+        if (warp != heap_warp) standin_heap_rests(true);
+        heap_warp = warp;
+    }
     char *p = (char *)standin_malloc(bytes);
     if (!on || !p) return p;
-    locate();
     Space &heap = spaces.back();
     heap.base = (uintptr_t)standin_heap(&heap.size);
     size_t offset = (uintptr_t)p - heap.base;
@@ -371,10 +378,12 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.races.clear();
+    heap_warp = ~0ull;
     on = true;
 }
 
 void xray_end(int complete) {
+    standin_heap_rests(false);
     if (on && complete && self) {
         settle();
         if (resident)
