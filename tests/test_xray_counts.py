@@ -304,6 +304,29 @@ def test_a_condition_that_calls_cuda_s_functions_is_a_branch(condition):
     assert [(b.line, b.splits, b.passages) for b in found.branches] == [(3, 1, 1)]
 
 
+def test_a_branch_right_behind_a_call():
+    code = """__device__ __noinline__ float thrice(const float *x, int i) {
+    if (i < 4) return 2;
+    return 3 * x[i];
+}
+extern "C" __global__ void k(const float *x, float *y) {
+    int t = threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        float v = thrice(x, t + k);
+        if (v > 60) y[t] += 1;
+        if (t % 2 && thrice(x, t) < 30) y[t + 32] += 1;
+        y[t + 64] += 1;
+    }
+}"""
+    x, y = cp.arange(64, dtype="f4"), cp.zeros(96, "f4")
+    found = helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (x, y))
+    counts = {b.line: (b.splits, b.passages) for b in found.branches}
+    assert counts[2][0] == 6 and counts[9] == (3, 3)
+    assert counts[10][0] == 6  # at the one condition, and at the other
+    stores = [(a.requests, a.lanes) for a in found.accesses if a.kind == "store"]
+    assert stores == [(3, 11 + 12 + 13), (3, 15), (3, 96)]
+
+
 def test_an_early_return():
     x, y = cp.ones(64, "f4"), cp.zeros(64, "f4")
     found = body("if (t >= 40) return; y[t] = x[t];", x, y, threads=64)

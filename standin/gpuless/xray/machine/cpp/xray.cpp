@@ -156,12 +156,18 @@ void __tsan_vptr_read(void **) {}
 void __tsan_func_entry(void *) {
     if (!on) return;
     locate();
+    uint32_t key = self->log.empty() ? 0 : self->log.back().key;
+    self->callers.push_back(key >> 24 == 255 - self->depth ? key : 0);
     ++self->depth;
 }
 void __tsan_func_exit() {
     if (!on) return;
     locate();
     --self->depth;
+    if (self->callers.empty()) return;
+    // A warp may split where the caller goes on before it touches memory.
+    if (uint32_t key = self->callers.back()) note({key, BACK, 0, 0, 0, 0});
+    self->callers.pop_back();
 }
 void __sanitizer_cov_trace_pc(unsigned place) {
     if (!on) return;
