@@ -334,6 +334,25 @@ def test_an_early_return():
     assert [(b.splits, b.passages) for b in found.branches] == [(1, 2)]
 
 
+def test_loads_and_stores_of_atomic_variables_take_no_turns():
+    code = """#include <cuda/atomic>
+extern "C" __global__ void k(int *flag, int *y) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> all(*flag), own(y[threadIdx.x]), last(y[32]);
+    own.store(all.load());
+    last.store(1, cuda::memory_order_relaxed);
+    last.fetch_add(1);
+}"""
+    flag, y = cp.zeros(8, "i4"), cp.zeros(40, "i4")
+    found = helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (flag, y))
+    assert [(a.kind, a.requests, a.sectors, a.turns) for a in found.accesses] == [
+        ("load", 1, 1, 0),
+        ("store", 1, 4, 0),
+        ("store", 1, 1, 0),
+        ("atomic", 1, 32, 32),
+    ]
+    assert (found.unavoidable_read, found.unavoidable_written) == (32, 5 * 32)
+
+
 def test_atomics_on_one_address():
     y = cp.zeros(8, "i4")
     found = body("atomicAdd(&y[t / 8], 1);", y, threads=64, parameters="int *y")

@@ -39,7 +39,8 @@ class Checker:
             return self._address(value.ptr, "a MemoryPointer")
         if isinstance(value, np.ndarray):
             return self._by_value(value)
-        if isinstance(value, (bool, int, float, complex, np.generic)):
+        # Not a number of a type that is made from these, such as a member of an IntEnum.
+        if type(value) in (bool, int, float, complex) or isinstance(value, np.generic):
             return self._scalar(value)
         if isinstance(value, memory.Handle):
             return self._handle(value)

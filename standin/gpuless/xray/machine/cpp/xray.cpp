@@ -88,10 +88,12 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     log2 = std::min(log2, log2_of(size));
     log2 = std::min(log2, log2_of(space.widest));  // the compiler takes 16 bytes at multiples of 8 at once
     if (at_most && space.alignment) log2 = std::min(log2, log2_of(space.alignment));
+    // cuda::atomic's load() and store() are plain ones to what moves the bytes: no lane waits for another.
+    Kind counted = kind != ATOMIC ? kind : deed == STANDIN_LOOKS ? VLOAD : deed == STANDIN_STORES ? VSTORE : ATOMIC;
     for (size_t done = 0; done < size;) {
         unsigned pieces = std::min<size_t>(size - done >> log2, 255);
         ++event_count;
-        note({(255 - self->depth) << 24 | place, kind, (uint8_t)log2, (uint8_t)pieces, (uint16_t)k,
+        note({(255 - self->depth) << 24 | place, counted, (uint8_t)log2, (uint8_t)pieces, (uint16_t)k,
               (space.shared ? offset : (uint64_t)a) + done});
         done += (size_t)pieces << log2;
     }
@@ -99,7 +101,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     if (kind == VLOAD) note_look(a, place);
     for (size_t t = space.sector(a); space.touched && t <= space.sector(a + size - 1); ++t) {
         uint8_t &touched = space.touched[t];
-        if (!writes(kind) || kind == ATOMIC)
+        if (!writes(kind) || (kind == ATOMIC && deed != STANDIN_STORES))
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
         if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
