@@ -23,14 +23,14 @@ from cupy.cuda.function import Module
 _KERNEL = """\
 {typedefs}{preamble}
 {linkage} __global__ void {name}({params}) {{
-  {loop_prep};
+  {loop_prep}
   #pragma unroll 1
   CUPY_FOR(i, _ind.size()) {{
     {begin}
-{references}{operation};
+{references}{operation}
     {end}
   }}
-  {after_loop};
+  {after_loop}
 }}
 """
 # On the CPU a function and a loop of one turn round the body: `return`, `break` and `continue` end
@@ -147,9 +147,11 @@ class ElementwiseKernel(GeneratedKernel):
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
         texts = {"preamble": self.preamble, **self.kwargs}
+        # As in CuPy's kernel, a semicolon ends the text's last line, which may be a comment.
+        ends = {"preamble": "", "loop_prep": ";", "after_loop": ";"}
         written = {
-            part: _launch.numbered(texts.get(part, ""), f"{self.name}.cu, {part}")
-            for part in ("preamble", "loop_prep", "after_loop")
+            part: _launch.numbered(texts.get(part, "") + end, f"{self.name}.cu, {part}")
+            for part, end in ends.items()
         }
         written |= {"linkage": 'extern "C"', "begin": "_ind.set(i);", "end": ""}
         return _KERNEL.format(
@@ -158,7 +160,7 @@ class ElementwiseKernel(GeneratedKernel):
             name=self.name,
             params=_launch.parameter_list(rows),
             references=_launch.references(rows, self.params, "_ind"),
-            operation=_launch.numbered(self.operation, f"{self.name}.cu"),
+            operation=_launch.numbered(self.operation + ";", f"{self.name}.cu"),
         )
 
 
