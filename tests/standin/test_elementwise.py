@@ -278,6 +278,13 @@ def test_a_comment_hides_the_semicolon_that_cupy_adds():
             cp.ElementwiseKernel("T x", "T y", body, "hidden", **more)(arange(2))
 
 
+def test_the_body_declares_no_other_i():
+    inner = cp.ElementwiseKernel("T x", "T y", "y = 0; for (int i = 0; i < 3; i++) y += x", "inner")
+    assert inner(arange(2)).tolist() == [0, 3]
+    with pytest.raises(CompileException, match="declaration of .*i"):
+        cp.ElementwiseKernel("T x", "T y", "int i = 3; y = x + i", "again")(arange(2))
+
+
 def test_wants_cupy_like_objects():
     class Wrapped:
         def __cupy_get_ndarray__(self):

@@ -225,11 +225,13 @@ def test_expressions_are_macros(reduce, post):
     """In CuPy's kernel: a member with the name of an argument, or a second line, is an error."""
     struct = "struct P { float v, a; __device__ P(float x = 0) : v(x), a(x) {} };"
     struct += "__device__ P add(P x, P y) { return P(x.v + y.v); }"
-    k = cp.ReductionKernel("T x", "T y", "P(x)", "add(a, b)", "y = a.v", "0", "k", "P", True, struct)
-    assert float(k(cp.arange(5.0, dtype="f4"))) == 10
-    k = cp.ReductionKernel("T x", "T y", "P(x)", reduce, post, "0", "k", "P", True, struct)
+
+    def kernel(*texts):
+        return cp.ReductionKernel("T x", "T y", "P(x)", *texts, "0", "k", "P", True, struct)
+
+    assert float(kernel("add(a, b)", "y = a.v")(cp.arange(5.0, dtype="f4"))) == 10
     with pytest.raises(cp.cuda.compiler.CompileException, match=r"^k\.cu\([12]\): error: "):
-        k(cp.arange(5.0, dtype="f4"))
+        kernel(reduce, post)(cp.arange(5.0, dtype="f4"))
 
 
 def test_cached_code():

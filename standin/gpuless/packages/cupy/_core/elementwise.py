@@ -34,10 +34,12 @@ _KERNEL = """\
 }}
 """
 # On the CPU a function and a loop of one turn round the body: `return`, `break` and `continue` end
-# this element, as they end a thread of a GPU, which has one element.
+# this element, as they end a thread of a GPU, which has one element. The body may not declare
+# another `i`, which is the loop's here as there.
 _ON_CPU = {
-    "begin": "[&](ptrdiff_t i) __attribute__((always_inline)) { do {",
-    "end": "} while (0); }(i); _ind.next();",
+    "begin": "[&](ptrdiff_t _i) __attribute__((always_inline)) {"
+    " for (ptrdiff_t i = _i, _turn = 1; _turn; _turn = 0) {",
+    "end": "} }(i); _ind.next();",
 }
 
 
