@@ -20,9 +20,9 @@ from cupy._core._ndarray import ndarray
 BLOCK_SIZE = 512  # partial results
 
 # A block owns _columns neighbouring outputs, a power of two, and has 512 / _columns partial results
-# of each. EACH_THREAD makes the text right for any number of threads. REDUCE and POST_MAP are macros
-# in CuPy's kernel, too: no expression goes over two lines, and each `a` and `b` of it is an argument,
-# a member's name as well.
+# of each. EACH_THREAD makes the text right for any number of threads. REDUCE and POST_MAP are
+# macros in CuPy's kernel, too: no expression goes over two lines, and each `a` and `b` of it is an
+# argument, a member's name as well.
 _KERNEL = """\
 {typedefs}{preamble}
 #line 1 "{name}.cu"
