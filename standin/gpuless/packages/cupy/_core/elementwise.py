@@ -149,11 +149,13 @@ class ElementwiseKernel(GeneratedKernel):
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
         texts = {"preamble": self.preamble, **self.kwargs}
-        # As in CuPy's kernel, a semicolon ends the text's last line, which may be a comment.
-        ends = {"preamble": "", "loop_prep": ";", "after_loop": ";"}
         written = {
-            part: _launch.numbered(texts.get(part, "") + end, f"{self.name}.cu, {part}")
-            for part, end in ends.items()
+            part: write(texts.get(part, ""), f"{self.name}.cu, {part}")
+            for part, write in (
+                ("preamble", _launch.numbered),
+                ("loop_prep", _statement),
+                ("after_loop", _statement),
+            )
         }
         written |= {"linkage": 'extern "C"', "begin": "_ind.set(i);", "end": ""}
         return _KERNEL.format(
@@ -162,8 +164,14 @@ class ElementwiseKernel(GeneratedKernel):
             name=self.name,
             params=_launch.parameter_list(rows),
             references=_launch.references(rows, self.params, "_ind"),
-            operation=_launch.numbered(self.operation + ";", f"{self.name}.cu"),
+            operation=_statement(self.operation, f"{self.name}.cu"),
         )
+
+
+def _statement(text: str, label: str) -> str:
+    """The reader's text and CuPy's semicolon, which a comment in the last line hides there, too."""
+    hidden = "//" in text.rpartition("\n")[2]
+    return _launch.numbered(text + ";", label) if hidden else _launch.numbered(text, label) + ";"
 
 
 def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable:

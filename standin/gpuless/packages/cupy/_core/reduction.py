@@ -25,11 +25,6 @@ BLOCK_SIZE = 512  # partial results
 # argument, a member's name as well.
 _KERNEL = """\
 {typedefs}{preamble}
-#line 1 "{name}.cu"
-#define REDUCE(a, b) ({reduce_expr})
-#line 1 "{name}.cu"
-#define POST_MAP(a) ({post_map_expr})
-#line 1 "generated code"
 #define EACH_THREAD(n) for (int _tid = threadIdx.x; _tid < (n); _tid += blockDim.x)
 typedef {reduce_type} _type_reduce;
 {linkage} __global__ void {name}({params}) {{
@@ -50,6 +45,10 @@ typedef {reduce_type} _type_reduce;
 {inputs}
 #line 1 "{name}.cu"
         _type_reduce _a = static_cast<_type_reduce>({map_expr});
+#line 1 "{name}.cu"
+#define REDUCE(a, b) ({reduce_expr})
+#line 1 "{name}.cu"
+#define POST_MAP(a) ({post_map_expr})
 #line 1 "generated code"
         _type_reduce _s = _sdata[_tid];
 #line 1 "{name}.cu"
