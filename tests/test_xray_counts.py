@@ -241,11 +241,116 @@ def test_branches_that_split_a_warp():
     assert not body("if (t < 32) y[t] = x[t]; else y[t] = 2;", x, y, threads=96).branches
 
 
+@pytest.mark.parametrize(
+    "barrier",
+    [
+        "__syncthreads();",
+        "if (__syncthreads_or(t == 3)) s[t] += 1;",
+        "cooperative_groups::this_thread_block().sync();",
+    ],
+)
+def test_a_branch_right_behind_a_barrier(barrier):
+    header = "#include <cooperative_groups.h>\n" if "group" in barrier else ""
+    code = f"""{header}#line 1
+extern "C" __global__ void k(const float *x, float *y, int n) {{
+    __shared__ float s[32];
+    int t = threadIdx.x, i = 32 * blockIdx.x + t;
+    if (i < n) s[t] = x[i]; else s[t] = 0;
+    {barrier}
+    if (i < n) y[i] = s[31 - t] + t;
+}}"""
+    x, y = cp.ones(128, "f4"), cp.zeros(128, "f4")
+    found = helpers.xray(cp.RawKernel(code, "k"), (4,), (32,), (x, y, np.int32(100)))
+    assert [(b.line, b.splits, b.passages) for b in found.branches][-1] == (6, 1, 4)
+    turns = """__shared__ float s[32];
+for (int k = 0; k < 3; k++) {
+    s[t] = x[t];
+    __syncthreads();
+    if (t > k) y[t] += s[t - 1];
+    __syncthreads();
+}"""
+    found = body(turns, x, y)
+    assert [(b.line, b.splits, b.passages) for b in found.branches] == [(7, 3, 3)]
+    assert (one(found, "store", "y").requests, one(found, "store", "y").lanes) == (3, 90)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "fmaxf(x[t], t - 16)",
+        "fminf(fmaxf(t, 3), 9)",
+        "__saturatef(t - 16)",
+        "__clz(t)",
+        "(unsigned char)(20.5f * t * x[t])",
+        "atomicInc((unsigned *)y + 32 + t / 4, 3)",
+        "atomicCAS((int *)y + 32 + t / 4, t & 1, 5)",
+        "__half2float(__hmax(__float2half(0.3f * t), __float2half(3)))",
+    ],
+)
+def test_what_cuda_s_functions_do_inside_is_no_branch_of_the_kernel(value):
+    header = "#include <cuda_fp16.h>\n" if "half" in value else ""
+    code = f"""{header}extern "C" __global__ void k(const float *x, float *y) {{
+    int t = threadIdx.x;
+    y[t] = {value};
+}}"""
+    x, y = cp.ones(64, "f4"), cp.zeros(64, "f4")
+    assert not helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (x, y)).branches
+
+
+@pytest.mark.parametrize("condition", ["fmaxf(t - 16, x[t]) > 3", "isnan(sqrtf(t - 16.5f))"])
+def test_a_condition_that_calls_cuda_s_functions_is_a_branch(condition):
+    x, y = cp.ones(64, "f4"), cp.zeros(96, "f4")
+    found = body(f"if ({condition}) y[t] = 1; else y[t + 64] = 2;", x, y)
+    assert [(b.line, b.splits, b.passages) for b in found.branches] == [(3, 1, 1)]
+
+
+def test_a_branch_right_behind_a_call():
+    code = """__device__ __noinline__ float thrice(const float *x, int i) {
+    if (i < 4) return 2;
+    return 3 * x[i];
+}
+extern "C" __global__ void k(const float *x, float *y) {
+    int t = threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        float v = thrice(x, t + k);
+        if (v > 60) y[t] += 1;
+        if (t % 2 && thrice(x, t) < 30) y[t + 32] += 1;
+        y[t + 64] += 1;
+    }
+}"""
+    x, y = cp.arange(64, dtype="f4"), cp.zeros(96, "f4")
+    found = helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (x, y))
+    counts = {b.line: (b.splits, b.passages) for b in found.branches}
+    assert counts[2][0] == 6 and counts[9] == (3, 3)
+    assert counts[10][0] == 6  # at the one condition, and at the other
+    stores = [(a.requests, a.lanes) for a in found.accesses if a.kind == "store"]
+    assert stores == [(3, 11 + 12 + 13), (3, 15), (3, 96)]
+
+
 def test_an_early_return():
     x, y = cp.ones(64, "f4"), cp.zeros(64, "f4")
     found = body("if (t >= 40) return; y[t] = x[t];", x, y, threads=64)
     assert (one(found, "load").requests, one(found, "load").lanes) == (2, 40)
     assert [(b.splits, b.passages) for b in found.branches] == [(1, 2)]
+
+
+def test_loads_and_stores_of_atomic_variables_take_no_turns():
+    code = """#include <cuda/atomic>
+extern "C" __global__ void k(int *flag, int *y) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> all(*flag), own(y[threadIdx.x]), last(y[32]);
+    own.store(all.load());
+    last.store(1, cuda::memory_order_relaxed);
+    last.fetch_add(1);
+}"""
+    flag, y = cp.zeros(8, "i4"), cp.zeros(40, "i4")
+    found = helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), (flag, y))
+    assert [(a.kind, a.requests, a.sectors, a.turns) for a in found.accesses] == [
+        ("load", 1, 1, 0),
+        ("store", 1, 4, 0),
+        ("store", 1, 1, 0),
+        ("atomic", 1, 32, 32),
+    ]
+    assert (found.unavoidable_read, found.unavoidable_written) == (32, 5 * 32)
 
 
 def test_atomics_on_one_address():

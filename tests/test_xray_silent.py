@@ -250,6 +250,20 @@ __syncthreads(); if (t == 0) free(p);"""
     assert {a.requests for a in seen.accesses if a.memory == "malloc"} == {4}
 
 
+def test_memory_from_malloc_of_each_thread():
+    """Lanes run one after another, and each would get what the one before has freed."""
+    text = """float *p = (float *)malloc(16);
+for (int k = 0; k < 4; k++) p[k] = x[k];
+y[i] = p[t % 4];
+free(p);"""
+    seen = look(text)
+    assert not seen.races
+    own = [a for a in seen.accesses if a.memory == "malloc"]
+    assert {(a.kind, a.sectors, a.distinct) for a in own} == {
+        (kind, 32 * requests, 4 * 32 * requests) for kind, requests in (("store", 16), ("load", 4))
+    }
+
+
 # ---- wide accesses, constant memory --------------------------------------------------------------
 
 STRUCTS = {

@@ -270,6 +270,21 @@ def test_compile_error_has_the_readers_lines():
         kernel(arange(2))
 
 
+def test_a_comment_hides_the_semicolon_that_cupy_adds():
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = x;  // a copy", "hidden")
+    assert kernel(arange(2)).tolist() == [0, 1]
+    for body, more in [("y = x  // a copy", {}), ("y = x", {"loop_prep": "int n = 1  // one"})]:
+        with pytest.raises(CompileException, match="expected .*';'"):
+            cp.ElementwiseKernel("T x", "T y", body, "hidden", **more)(arange(2))
+
+
+def test_the_body_declares_no_other_i():
+    inner = cp.ElementwiseKernel("T x", "T y", "y = 0; for (int i = 0; i < 3; i++) y += x", "inner")
+    assert inner(arange(2)).tolist() == [0, 3]
+    with pytest.raises(CompileException, match="declaration of .*i"):
+        cp.ElementwiseKernel("T x", "T y", "int i = 3; y = x + i", "again")(arange(2))
+
+
 def test_wants_cupy_like_objects():
     class Wrapped:
         def __cupy_get_ndarray__(self):

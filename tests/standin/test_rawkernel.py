@@ -429,6 +429,7 @@ ARGUMENTS = [
     ("float *x", (1,), "got the integer 1.*pass a cupy.ndarray"),
     ("int n", (None,), "got None"),
     ("float *x", (np.zeros(3),), r"You are trying to pass a numpy.ndarray of shape \(3,\)"),
+    ("int n", (np.ones(1, ">i4"),), "got a numpy.ndarray of >i4.*other order.*np.int32"),
     ("float4 v", (np.zeros(1),), "got a numpy.ndarray of 8 bytes.*16 bytes"),
     ("float *x", ([1.0],), "^Unsupported type <class 'list'>$"),
 ]

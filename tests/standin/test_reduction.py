@@ -218,6 +218,22 @@ def test_compile_error_names_the_kernel():
         cp.ReductionKernel("T x", "T y", "x", "a + c", "y = a", "0", "wrong")(cp.zeros(2))
 
 
+@pytest.mark.parametrize(
+    ("reduce", "post"), [("P(a.a + b.a)", "y = a.a"), ("add(a,\n b)", "y = a.v"), ("b", "y =\na.v")]
+)
+def test_expressions_are_macros(reduce, post):
+    """In CuPy's kernel: a member with the name of an argument, or a second line, is an error."""
+    struct = "struct P { float v, a; __device__ P(float x = 0) : v(x), a(x) {} };"
+    struct += "__device__ P add(P x, P y) { return P(x.v + y.v); }"
+
+    def kernel(*texts):
+        return cp.ReductionKernel("T x", "T y", "P(x)", *texts, "0", "k", "P", True, struct)
+
+    assert float(kernel("add(a, b)", "y = a.v")(cp.arange(5.0, dtype="f4"))) == 10
+    with pytest.raises(cp.cuda.compiler.CompileException, match=r"^k\.cu\([12]\): error: "):
+        kernel(reduce, post)(cp.arange(5.0, dtype="f4"))
+
+
 def test_cached_code():
     kernel = cp.ReductionKernel("T x", "T y", "x * 43", "a + b", "y = a", "0", "cached_sum")
     with pytest.warns(UserWarning, match="^No codes are cached"):

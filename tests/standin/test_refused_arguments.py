@@ -1,5 +1,7 @@
 """Arguments that NumPy's functions take and CuPy's refuse: most often an array of the host."""
 
+import enum
+
 import cupy as cp
 import cupyx
 import cupyx.scipy.special
@@ -126,6 +128,32 @@ CASES = [(error, call) for error, calls in REFUSED.items() for call in calls]
 def test_refused(error, call):
     with pytest.raises(error):
         call()
+
+
+class Mode(enum.IntEnum):
+    LOW, HIGH = 1, 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: N + Mode.LOW,
+        lambda: Mode.LOW - N,
+        lambda: Mode.LOW == N,
+        lambda: cp.maximum(N, Mode.LOW),
+        lambda: cp.where(X > 0, X, Mode.LOW),
+        lambda: cp.clip(N, Mode.LOW, Mode.HIGH),
+        lambda: cp.ElementwiseKernel("T x, T n", "T y", "y = x + n")(N, Mode.LOW),
+        lambda: cp.RawKernel('extern "C" __global__ void k(int n) {}', "k")(
+            (1,), (1,), (Mode.LOW,)
+        ),
+    ],
+)
+def test_kernels_take_no_numbers_of_types_made_from_python_s(call):
+    """CuPy asks for the very types; where NumPy makes the number an array, it is one."""
+    with pytest.raises(TypeError):
+        call()
+    assert cp.full(2, Mode.HIGH).tolist() == [2, 2] and int(N[Mode.HIGH]) == 2
 
 
 REDUCTIONS = (

@@ -22,6 +22,7 @@ Region heap;
 char *heap_next;
 size_t heap_used;
 Piece *freed[24];
+Piece *resting;  // freed ones that are not given again yet
 
 Piece *piece_before(char *p) {
     if (p <= heap.begin || p >= heap_next || (uintptr_t)p % 16) return nullptr;
@@ -42,6 +43,14 @@ Piece *fresh_piece(size_t room) {
     return piece;
 }
 
+void end_rest() {
+    while (Piece *piece = resting) {
+        resting = piece->next;
+        piece->next = freed[piece->log2];
+        freed[piece->log2] = piece;
+    }
+}
+
 // Of an access to what malloc gave, or near it.
 bool describe_heap(const char *p, const char *verb) {
     if (!heap.holds(p)) return false;
@@ -53,6 +62,14 @@ bool describe_heap(const char *p, const char *verb) {
 }  // namespace
 
 extern "C" {
+// Whether what is freed rests: lanes of a warp, which run here one after the other, have memory at the
+// same time on a GPU. To set it ends the rest of what does.
+static int heap_rests;
+void standin_heap_rests(int rests) {
+    heap_rests = rests;
+    end_rest();
+}
+
 // Where all that malloc gives lies; null before the first of it.
 char *standin_heap(size_t *size) {
     *size = heap.end - heap.begin;
@@ -64,11 +81,12 @@ void *standin_malloc(size_t bytes) {
     while (log2 < 23 && (size_t)1 << log2 < bytes) ++log2;
     size_t counted = round_up(bytes, 16) + sizeof(Piece);
     if (bytes > HEAP || heap_used + counted > HEAP) return nullptr;
-    Piece *piece = freed[log2];
-    if (piece)
+    Piece *piece = freed[log2] ? nullptr : fresh_piece((size_t)1 << log2);
+    if (!piece) {
+        if (!freed[log2]) end_rest();
+        if (!(piece = freed[log2])) return nullptr;
         freed[log2] = piece->next;
-    else if (!(piece = fresh_piece((size_t)1 << log2)))
-        return nullptr;
+    }
     *piece = {nullptr, bytes, log2, LIVE};
     heap_used += counted;
     open_memory((char *)(piece + 1), bytes);
@@ -86,7 +104,8 @@ void standin_free(void *p) {
     close_memory((char *)p, piece->size);
     heap_used -= round_up(piece->size, 16) + sizeof(Piece);
     piece->state = FREED;
-    piece->next = freed[piece->log2];
-    freed[piece->log2] = piece;
+    Piece **list = heap_rests ? &resting : &freed[piece->log2];
+    piece->next = *list;
+    *list = piece;
 }
 }

@@ -174,6 +174,7 @@ void standin_copy_commit();
 void standin_copy_wait(int groups, int look = 1);  // at what the copies read: is it what it was?
 void *standin_malloc(size_t bytes);
 char *standin_heap(size_t *size);
+void standin_heap_rests(int rests);
 StandinWhose standin_whose_stack(const void *p);
 void standin_free(void *p);
 }

@@ -19,13 +19,14 @@ _JUMP = re.compile(r"\s*j(\w+)\s+(\.L\w+)")
 _LEAVE = re.compile(r"\s*(?:ret|ud2|jmp\s+[^.])")
 _CALL = re.compile(
     r"\s*(?:call|jmp)\s+"
-    r"(__tsan_\w+|__sanitizer_cov_trace_pc|standin_xray_(?:memcpy|memset|copy))(?:@PLT)?\s*$"
+    r"(__tsan_\w+|__sanitizer_cov_trace_pc|standin_xray_(?:barrier|memcpy|memset|copy))(?:@PLT)?\s*$"
 )
 # The register of the argument behind those that the compiler passes itself.
 _REGISTERS = {
     "__sanitizer_cov_trace_pc": "edi",
     "__tsan_read_range": "edx",
     "__tsan_write_range": "edx",
+    "standin_xray_barrier": "ecx",
     "standin_xray_memcpy": "ecx",
     "standin_xray_memset": "ecx",
     "standin_xray_copy": "r9d",
@@ -166,7 +167,7 @@ def _parse(lines: list[str], files: tuple[str, ...]) -> tuple[list[_Function], l
             function.labels[found[1]] = function.current
         elif found := _JUMP.match(line):
             function.jumps.append((function.current, found[2]))
-            if found[1] != "mp":
+            if found[1] != "mp" and not here[3]:
                 function.branches[function.current] = here[:2]
             function.open(found[1] != "mp")
         elif _BUSY.match(line) and not _CALL.match(line):

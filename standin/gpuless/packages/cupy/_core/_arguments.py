@@ -39,7 +39,8 @@ class Checker:
             return self._address(value.ptr, "a MemoryPointer")
         if isinstance(value, np.ndarray):
             return self._by_value(value)
-        if isinstance(value, (bool, int, float, complex, np.generic)):
+        # Not a number of a type that is made from these, such as a member of an IntEnum.
+        if type(value) in (bool, int, float, complex) or isinstance(value, np.generic):
             return self._scalar(value)
         if isinstance(value, memory.Handle):
             return self._handle(value)
@@ -111,6 +112,11 @@ class Checker:
                 "to pass a pointer to __global__ memory, you need to pass a cupy.ndarray instead."
             )
         if value.dtype.kind in "biufc" and self.kind != "s":
+            if not value.dtype.isnative:
+                raise self._refuse(
+                    f"a numpy.ndarray of {value.dtype.str}",
+                    f"its bytes are in the other order; pass {self._example()}",
+                )
             return self._scalar(value.reshape(())[()])
         return self._bytes(value.tobytes(), f"a numpy.ndarray of {value.nbytes} bytes")
 

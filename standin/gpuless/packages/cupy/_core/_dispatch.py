@@ -45,6 +45,15 @@ def unsupported(value) -> TypeError:
     return TypeError(f"Unsupported type {type(value)}")
 
 
+def check_numbers(*values) -> None:
+    """TypeError for a number of a type that is made from Python's, such as a member of an IntEnum:
+    CuPy's kernels take none."""
+    for value in values:
+        if isinstance(value, (int, float, complex)):
+            if type(value) not in (bool, int, float, complex) and not isinstance(value, np.generic):
+                raise unsupported(value)
+
+
 def check_dtype(dtype) -> np.dtype:
     """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
     if type(dtype).__hash__ is None:  # CuPy looks it up: an array does not stand for its dtype

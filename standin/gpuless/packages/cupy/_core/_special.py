@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._dispatch import named
+from cupy._core._dispatch import check_numbers, named
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
@@ -171,6 +171,7 @@ def fit(dtype: np.dtype, *numbers) -> None:
 def choice(condition, x=None, y=None):
     if x is None or y is None:
         raise ValueError("Must provide both 'x' and 'y' or neither.")
+    check_numbers(x, y)
     for value, other in ((x, y), (y, x)):
         fit(getattr(other, "dtype", np.dtype(float)), value)
     return np.where(condition, x, y)
@@ -179,6 +180,7 @@ def choice(condition, x=None, y=None):
 def clip(a, a_min, a_max, out=None):
     """A bound that is no number bounds nothing."""
 
+    check_numbers(a_min, a_max)
     if a.dtype.kind == "c" and a_min is a_max is None:
         raise TypeError("Unsupported type <class 'NoneType'>")
     if a.dtype.kind in "bc" and not (a_min is a_max is None):

@@ -8,7 +8,7 @@ import numpy as np
 
 from cupy._core._casts import as_type
 from cupy._core._creation import array as as_array
-from cupy._core._dispatch import SCALARS, check_device, submit, unsupported
+from cupy._core._dispatch import SCALARS, check_device, check_numbers, submit, unsupported
 from cupy._core._ndarray import allocate, ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import routine
@@ -66,9 +66,11 @@ class ufunc:
             elif isinstance(arg, SCALARS):
                 if type(arg) is int and not -(1 << 63) <= arg < 1 << 64:
                     raise OverflowError("Python int too large to convert to C long")
+                weak = type(arg) in _PYTHON_SCALARS
+                if not weak:
+                    check_numbers(arg)
                 values.append(arg)
                 shapes.append(())
-                weak = type(arg) in _PYTHON_SCALARS
                 types.append(type(arg) if weak else np.asarray(arg).dtype)
             else:
                 if as_device(arg) is arg:

@@ -23,21 +23,23 @@ from cupy.cuda.function import Module
 _KERNEL = """\
 {typedefs}{preamble}
 {linkage} __global__ void {name}({params}) {{
-  {loop_prep};
+  {loop_prep}
   #pragma unroll 1
   CUPY_FOR(i, _ind.size()) {{
     {begin}
-{references}{operation};
+{references}{operation}
     {end}
   }}
-  {after_loop};
+  {after_loop}
 }}
 """
 # On the CPU a function and a loop of one turn round the body: `return`, `break` and `continue` end
-# this element, as they end a thread of a GPU, which has one element.
+# this element, as they end a thread of a GPU, which has one element. The body may not declare
+# another `i`, which is the loop's here as there.
 _ON_CPU = {
-    "begin": "[&](ptrdiff_t i) __attribute__((always_inline)) { do {",
-    "end": "} while (0); }(i); _ind.next();",
+    "begin": "[&](ptrdiff_t _i) __attribute__((always_inline)) {"
+    " for (ptrdiff_t i = _i, _turn = 1; _turn; _turn = 0) {",
+    "end": "} }(i); _ind.next();",
 }
 
 
@@ -148,8 +150,12 @@ class ElementwiseKernel(GeneratedKernel):
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
         texts = {"preamble": self.preamble, **self.kwargs}
         written = {
-            part: _launch.numbered(texts.get(part, ""), f"{self.name}.cu, {part}")
-            for part in ("preamble", "loop_prep", "after_loop")
+            part: write(texts.get(part, ""), f"{self.name}.cu, {part}")
+            for part, write in (
+                ("preamble", _launch.numbered),
+                ("loop_prep", _statement),
+                ("after_loop", _statement),
+            )
         }
         written |= {"linkage": 'extern "C"', "begin": "_ind.set(i);", "end": ""}
         return _KERNEL.format(
@@ -158,8 +164,14 @@ class ElementwiseKernel(GeneratedKernel):
             name=self.name,
             params=_launch.parameter_list(rows),
             references=_launch.references(rows, self.params, "_ind"),
-            operation=_launch.numbered(self.operation, f"{self.name}.cu"),
+            operation=_statement(self.operation, f"{self.name}.cu"),
         )
+
+
+def _statement(text: str, label: str) -> str:
+    """The reader's text and CuPy's semicolon, which a comment in the last line hides there, too."""
+    hidden = "//" in text.rpartition("\n")[2]
+    return _launch.numbered(text + ";", label) if hidden else _launch.numbered(text, label) + ";"
 
 
 def _threaded(kernel: str, name: str, args: list[Argument], options) -> Callable:

@@ -20,7 +20,9 @@ from cupy._core._ndarray import ndarray
 BLOCK_SIZE = 512  # partial results
 
 # A block owns _columns neighbouring outputs, a power of two, and has 512 / _columns partial results
-# of each. EACH_THREAD makes the text right for any number of threads.
+# of each. EACH_THREAD makes the text right for any number of threads. REDUCE and POST_MAP are
+# macros in CuPy's kernel, too: no expression goes over two lines, and each `a` and `b` of it is an
+# argument, a member's name as well.
 _KERNEL = """\
 {typedefs}{preamble}
 #define EACH_THREAD(n) for (int _tid = threadIdx.x; _tid < (n); _tid += blockDim.x)
@@ -43,38 +45,38 @@ typedef {reduce_type} _type_reduce;
 {inputs}
 #line 1 "{name}.cu"
         _type_reduce _a = static_cast<_type_reduce>({map_expr});
-#line 1 "generated code"
-        {{
-          _type_reduce a = _sdata[_tid], b = _a, _both;
 #line 1 "{name}.cu"
-          _both = ({reduce_expr});
+#define REDUCE(a, b) ({reduce_expr})
+#line 1 "{name}.cu"
+#define POST_MAP(a) ({post_map_expr})
 #line 1 "generated code"
-          _sdata[_tid] = _both;
-        }}
+        _type_reduce _s = _sdata[_tid];
+#line 1 "{name}.cu"
+        _s = REDUCE(_s, _a);
+#line 1 "generated code"
+        _sdata[_tid] = _s;
       }}
     }}
     for (int _half = {block_size} / 2; _half >= _columns; _half >>= 1) {{
       __syncthreads();
       EACH_THREAD(_half) {{
-        _type_reduce a = _sdata[_tid], b = _sdata[_tid + _half], _both;
+        _type_reduce _a = _sdata[_tid], _b = _sdata[_tid + _half];
 #line 1 "{name}.cu"
-        _both = ({reduce_expr});
+        _a = REDUCE(_a, _b);
 #line 1 "generated code"
-        _sdata[_tid] = _both;
+        _sdata[_tid] = _a;
       }}
     }}
     __syncthreads();
     EACH_THREAD(_columns) {{
       const ptrdiff_t _i = _base + _tid;
       if (_i >= _out_ind.size()) continue;
-      _type_reduce _result = _sdata[_tid];
+      _type_reduce _s = _sdata[_tid];
       _out_ind.set(_i);
-{outputs}      {{
-        _type_reduce &a = _result;
+{outputs}
 #line 1 "{name}.cu"
-        ({post_map_expr});
+      POST_MAP(_s);
 #line 1 "generated code"
-      }}
     }}
     __syncthreads();
   }}

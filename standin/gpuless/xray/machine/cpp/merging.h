@@ -46,6 +46,7 @@ struct Lane {
         uint32_t place = cursor->key & 0xffffff, d = (255 - (cursor->key >> 24)) % MOST_DEPTH;
         uint32_t before = d > depth ? 0 : previous[d];
         depth = d;
+        if (cursor->kind == BACK && place == before) return;  // no turn of a loop lies between
         previous[d] = place;
         const Chain &to = chain[place], &from = chain[before];
         int both = 0;
@@ -116,7 +117,7 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
                 address[active[i]] = one->address;
             }
             if (!mask) break;
-            if (e.kind != MARK) request(e, mask, address, block, warp);
+            if (e.kind < MARK) request(e, mask, address, block, warp);
             bool same = true;
             ++lane[lead].cursor;
             uint32_t next = key[lead] = lane[lead].key();
@@ -125,7 +126,7 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
                 ++a.cursor;
                 same &= (key[active[i]] = a.key()) == next;
             }
-            ++passages[place];
+            passages[place] += e.kind != BACK;
             if (!same) {
                 ++splits[place];
                 together = false;
@@ -159,8 +160,8 @@ void merge_warp(unsigned slot, unsigned warp, unsigned block) {
             next = key[l];
             mask |= 1u << l;
         }
-        if (e.kind != MARK) request(e, mask, address, block, warp);
-        ++passages[e.key & 0xffffff];
+        if (e.kind < MARK) request(e, mask, address, block, warp);
+        passages[e.key & 0xffffff] += e.kind != BACK;
         if (!same) ++splits[e.key & 0xffffff];
         actives = 0;
         for (int l = 0; l < 32; ++l)

@@ -159,6 +159,7 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
 // Cells of what malloc gave, by address / 4.
 std::unordered_map<uint64_t, Cell> heap_cells;
 std::set<int64_t> heap_given;  // where each piece of it begins
+uint64_t heap_warp;            // which took the last: block << 32 | warp
 
 Cell *cells_of(const Space &s, unsigned slot) {
     return s.shared ? shared_cells[slot].data() + s.first_cell : s.cells;

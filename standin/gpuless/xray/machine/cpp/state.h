@@ -14,7 +14,7 @@
 
 // VLOAD and VSTORE are of volatile memory, FETCH and DELIVER the two ends of an asynchronous copy; a MARK
 // is the beginning of a stretch without branches.
-enum Kind : uint8_t { LOAD, STORE, ATOMIC, VLOAD, VSTORE, FETCH, DELIVER, MARK };
+enum Kind : uint8_t { LOAD, STORE, ATOMIC, VLOAD, VSTORE, FETCH, DELIVER, MARK, BACK };  // from a call
 inline bool writes(unsigned kind) { return kind == STORE || kind == VSTORE || kind == ATOMIC || kind == DELIVER; }
 inline bool reads_only(unsigned kind) { return kind == LOAD || kind == VLOAD || kind == FETCH; }
 
@@ -47,6 +47,7 @@ struct Looks {  // volatile loads at a place: at what, since a step that was mor
 struct Thread {
     std::vector<Event> log;  // since the block's last barrier
     uint32_t depth = 0;      // of calls
+    std::vector<uint32_t> callers;  // keys of the last events before these calls; 0: of none
     // How many barriers of the block, of the grid and of the warp it has passed.
     uint32_t barriers = 0, grid_barriers = 0, epoch = 1;
     uint32_t know[32] = {}, left[32] = {};  // which epochs of the warp's lanes are behind it
@@ -67,7 +68,7 @@ struct Thread {
         if (!seen.empty()) seen.clear();
         if (!looked_at.empty()) looked_at.clear();
         if (!looks.empty()) looks.clear();
-        copies.clear();
+        copies.clear(), callers.clear();
     }
 };
 

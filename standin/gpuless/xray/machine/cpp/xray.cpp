@@ -88,10 +88,12 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     log2 = std::min(log2, log2_of(size));
     log2 = std::min(log2, log2_of(space.widest));  // the compiler takes 16 bytes at multiples of 8 at once
     if (at_most && space.alignment) log2 = std::min(log2, log2_of(space.alignment));
+    // cuda::atomic's load() and store() are plain ones to what moves the bytes: no lane waits for another.
+    Kind counted = kind != ATOMIC ? kind : deed == STANDIN_LOOKS ? VLOAD : deed == STANDIN_STORES ? VSTORE : ATOMIC;
     for (size_t done = 0; done < size;) {
         unsigned pieces = std::min<size_t>(size - done >> log2, 255);
         ++event_count;
-        note({(255 - self->depth) << 24 | place, kind, (uint8_t)log2, (uint8_t)pieces, (uint16_t)k,
+        note({(255 - self->depth) << 24 | place, counted, (uint8_t)log2, (uint8_t)pieces, (uint16_t)k,
               (space.shared ? offset : (uint64_t)a) + done});
         done += (size_t)pieces << log2;
     }
@@ -99,7 +101,7 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     if (kind == VLOAD) note_look(a, place);
     for (size_t t = space.sector(a); space.touched && t <= space.sector(a + size - 1); ++t) {
         uint8_t &touched = space.touched[t];
-        if (!writes(kind) || kind == ATOMIC)
+        if (!writes(kind) || (kind == ATOMIC && deed != STANDIN_STORES))
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
         if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
@@ -156,12 +158,18 @@ void __tsan_vptr_read(void **) {}
 void __tsan_func_entry(void *) {
     if (!on) return;
     locate();
+    uint32_t key = self->log.empty() ? 0 : self->log.back().key;
+    self->callers.push_back(key >> 24 == 255 - self->depth ? key : 0);
     ++self->depth;
 }
 void __tsan_func_exit() {
     if (!on) return;
     locate();
     --self->depth;
+    if (self->callers.empty()) return;
+    // A warp may split where the caller goes on before it touches memory.
+    if (uint32_t key = self->callers.back()) note({key, BACK, 0, 0, 0, 0});
+    self->callers.pop_back();
 }
 void __sanitizer_cov_trace_pc(unsigned place) {
     if (!on) return;
@@ -182,7 +190,7 @@ ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
 void standin_xray_reach(StandinReach how_far, StandinDeed what) { reach = how_far, deed = what; }
-int standin_xray_barrier(StandinScope scope, int predicate, int line) {
+int standin_xray_barrier(StandinScope scope, int predicate, int line, unsigned place) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();
     int result = standin_barrier(scope, predicate, line);
@@ -195,6 +203,7 @@ int standin_xray_barrier(StandinScope scope, int predicate, int line) {
         if (fenced) share(slot);
         merged[slot] = self->barriers;
     }
+    note({(255 - self->depth) << 24 | place, MARK, 0, 0, 0, 0});  // from here a warp may split
     return result;
 }
 
@@ -288,11 +297,17 @@ void standin_xray_copy_wait(int groups) {
     standin_copy_wait(groups, 0);
 }
 
-// What malloc gave is memory of its own, and fresh each time.
+// What malloc gave is memory of its own, and fresh each time: also to lanes of one warp, of which the
+// first may have freed its own before the next one runs.
 void *standin_xray_malloc(size_t bytes) {
+    if (on) {
+        locate();
+        uint64_t warp = (uint64_t)current_block << 32 | current_index / 32;
+        if (warp != heap_warp) standin_heap_rests(true);
+        heap_warp = warp;
+    }
     char *p = (char *)standin_malloc(bytes);
     if (!on || !p) return p;
-    locate();
     Space &heap = spaces.back();
     heap.base = (uintptr_t)standin_heap(&heap.size);
     size_t offset = (uintptr_t)p - heap.base;
@@ -371,10 +386,12 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
     fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.races.clear();
+    heap_warp = ~0ull;
     on = true;
 }
 
 void xray_end(int complete) {
+    standin_heap_rests(false);
     if (on && complete && self) {
         settle();
         if (resident)
