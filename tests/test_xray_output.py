@@ -63,6 +63,18 @@ def test_accesses_are_told_as_they_were_written():
     }
 
 
+def test_two_kernels_with_one_text_have_lines_of_their_own():
+    one = """extern "C" __global__ void first(const float *A, float *B) {
+    B[threadIdx.x / 2] = A[threadIdx.x];
+}
+"""
+    code = one + one.replace("first", "second").replace("A", "c").replace("B", "d")
+    for name, line, array in (("first", 2, "B"), ("second", 5, "d")):
+        args = cp.arange(64, dtype="f4"), cp.zeros(64, "f4")
+        (race,) = helpers.xray(cp.RawModule(code=code).get_function(name), (1,), (64,), args).races
+        assert (race.first.line, race.second.line, race.array) == (line, line, array)
+
+
 def test_the_arrays_stay_as_they_are():
     args = arguments()
     helpers.xray(GATHER, (1,), (32,), args)

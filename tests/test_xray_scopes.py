@@ -141,6 +141,26 @@ if (!t && b) {{ while (!atomicAdd(flag, 0)); __threadfence(); y[3] = y[1]; }}"""
 
 
 @pytest.mark.parametrize(
+    ("between", "races"),
+    [
+        ("__syncwarp(); if (!t) FENCE", False),
+        ("FENCE __syncwarp();", False),  # a fence of each, as before __syncthreads()
+        ("__syncwarp(); if (!t) FENCE __syncwarp();", False),
+        ("if (!t) FENCE __syncwarp();", True),  # it orders what its own thread did
+    ],
+)
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_fence_before_a_barrier_of_the_warp_orders_nothing_of_other_lanes(blocks, between, races):
+    me, other, fence = "!b && t < 32", "b && t < 32", "__threadfence();"
+    if blocks == 1:
+        me, other, fence = "t < 32", "t >= 32", "__threadfence_block();"
+    text = f"""int *flag = &y[900];
+if ({me}) {{ y[t] = 5; {between} if (!t) atomicExch(flag, 1); }}
+if ({other}) {{ while (!atomicAdd(flag, 0)); FENCE y[t + 200] = y[t % 32]; }}"""
+    assert found(text.replace("FENCE", fence), blocks=blocks) == ({DATA} if races else set())
+
+
+@pytest.mark.parametrize(
     ("order", "races"),
     [("acq_rel", False), ("seq_cst", False), ("release", True), ("acquire", True)],
 )

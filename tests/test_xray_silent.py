@@ -165,6 +165,24 @@ else { if (t == 0) { while (flag == 0); @ } __syncwarp();
     assert found(text.replace("@", "__threadfence_block();" * fences)) == races
 
 
+@pytest.mark.parametrize("barrier", ["__syncthreads();", ""])
+@pytest.mark.parametrize(
+    ("flag", "sets", "kind"),
+    [
+        ("volatile int flag", "flag = 1;", "unwritten"),
+        ("int flag", "*(volatile int *)&flag = 1;", "race"),
+        ("int flag", "atomicExch(&flag, 1);", "race"),
+    ],
+)
+def test_a_flag_needs_a_barrier_behind_its_first_value(flag, sets, kind, barrier):
+    text = f"""__shared__ {flag}; __shared__ float s[32]; if (t == 0) flag = 0; {barrier}
+if (t < 32) {{ s[t] = x[t]; __threadfence_block(); __syncwarp(); if (t == 0) {{ {sets} }} }} else {{
+while (*(volatile int *)&flag != 1);
+__threadfence_block(); y[t] = s[t - 32]; }}"""
+    seen = {(r.kind, r.array) for r in look(text, blocks=1).races}
+    assert seen == (set() if barrier else {(kind, "flag")})
+
+
 def test_a_lock_needs_its_fences():
     text = """int *lock = (int *)(y + 4095);
 if (t % 32 == 0) { while (atomicCAS(lock, 0, 1)); @

@@ -247,6 +247,16 @@ def test_memory_freed_by_a_garbage_collection_in_the_middle_of_an_allocation(
     assert (pool.used_bytes(), pool.n_free_blocks(), pool.total_bytes()) == (0, 1, 20 * 512)
 
 
+def test_memory_freed_by_a_garbage_collection_while_all_of_it_is_listed():
+    kept = [cp.zeros(4) for _ in range(2000)]  # so many that the list makes the collector run
+    for _ in range(20):
+        lost = [cp.zeros(4)]
+        lost.append(lost)  # only the collector finds it
+        del lost
+        assert len(engine_memory.live()) >= len(kept)
+        assert engine_memory.holding(kept[0].data.ptr)
+
+
 def test_copies_in_the_order_of_a_stream():
     """Captured, they are done when the graph is launched, and not before."""
     host, back = np.arange(5, dtype="i4"), np.zeros(5, "i4")

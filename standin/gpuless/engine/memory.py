@@ -142,7 +142,8 @@ def is_freed(address: int) -> bool:
 
 def live() -> list[tuple[int, int]]:
     """(address, size) of every allocation."""
-    return list(_live.items())
+    # Of a copy: while a list is made the collector of garbage may free allocations.
+    return list(_live.copy().items())
 
 
 def shut(address: int, size: int) -> None:
@@ -156,6 +157,6 @@ def reopen(address: int, size: int) -> None:
 
 def holding(address: int) -> tuple[int, int] | None:
     """(address, size) of the allocation that an address lies in, or at the end of."""
-    known = sorted(_live.items())
+    known = sorted(live())
     at = bisect.bisect_right(known, (address, 1 << 63)) - 1
     return known[at] if at >= 0 and address <= sum(known[at]) else None

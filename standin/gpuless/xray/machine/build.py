@@ -27,12 +27,13 @@ NO_COMPILER = (
 # -fsanitize=thread calls us before each access, and -fsanitize-coverage where code branches; the
 # library that usually answers is not linked. -fno-tree-sra: the copy of a float4 stays one access.
 # -fno-ipa-sra: or what every thread reads, such as b[0], is read by who calls it, and goes unseen.
+# -fno-ipa-icf: or of two kernels with one text the lines of the first are told for both.
 # The rest keeps branches where the source has them.
 FLAGS = (
     "-g1 -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-distinguish-volatile=1 "
-    "-fno-tree-sra -fno-ipa-sra -fno-reorder-blocks -finline-small-functions -finline-functions "
-    "-fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion -fno-thread-jumps "
-    "-DSTANDIN_XRAY"
+    "-fno-tree-sra -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks -finline-small-functions "
+    "-finline-functions -fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion "
+    "-fno-thread-jumps -DSTANDIN_XRAY"
 ).split()
 
 

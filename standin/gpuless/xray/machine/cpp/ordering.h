@@ -63,21 +63,22 @@ void acquire(uint64_t address) {
         put(who >> 16 == current_block ? self->heard : self->seen, who, stamp);
 }
 
-void release_to(Clock &there, Stamp fence) {
+void release_to(Clock &there, Stamp fence, const uint32_t *closed) {
     put(there, name(current_block, current_index), fence);
     // All that the block did before the barrier in front of the fence, and the lanes that met this one.
     if (fence >> 32) put(there, name(current_block, 0xffff), fence - (1ull << 32) | 0xffffffff);
     unsigned first = current_index / 32 * 32;
     for (unsigned lane = 0; lane < 32; ++lane)
-        if (self->know[lane])
-            put(there, name(current_block, first + lane), (fence & ~0xffffffffull) | self->know[lane]);
+        if (closed[lane])
+            put(there, name(current_block, first + lane), (fence & ~0xffffffffull) | closed[lane]);
     put(there, self->heard), put(there, self->seen);
 }
 
 void release(uint64_t address) {
     Word &word = released[address];
     if (reach == STANDIN_OWN_BLOCK) {
-        if (Stamp last = std::max(self->fence, self->block_fence)) release_to(word.block[current_block], last);
+        if (Stamp last = std::max(self->fence, self->block_fence))
+            release_to(word.block[current_block], last, self->closed[0]);
         return;
     }
     // A fence of another thread of the block counts once a barrier lies between it and this one.
@@ -91,10 +92,10 @@ void release(uint64_t address) {
         }
     }
     if (self->fence) {
-        release_to(word.device, self->fence);
+        release_to(word.device, self->fence, self->closed[1]);
         put(word.device, *known_here);
     } else if (self->block_fence) {
-        release_to(word.block[current_block], self->block_fence);
+        release_to(word.block[current_block], self->block_fence, self->closed[0]);
     }
 }
 
@@ -118,6 +119,8 @@ void synchronise(uint64_t address, Kind kind) {
 void fence(bool for_all) {
     fenced = true;
     (for_all ? self->fence : self->block_fence) = self->now();
+    self->know[current_index % 32] = self->epoch;
+    for (int all = 0; all <= for_all; ++all) memcpy(self->closed[all], self->know, sizeof self->know);
     ++self->epoch;  // what comes behind it is not released by it
     ++self->deeds;  // who looks back looks at one word after another, with a fence behind each
     for (uint64_t address : self->looked_at) acquire(address);

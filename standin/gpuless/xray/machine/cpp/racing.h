@@ -46,6 +46,10 @@ inline bool in_turns(const Who &a, const Who &b) {
     return narrowest == STANDIN_ALL || (narrowest == STANDIN_OWN_BLOCK && a.block == b.block);
 }
 
+inline bool of_one(const Who &a, const Who &b) {
+    return a.valid && b.valid && a.block == b.block && a.thread == b.thread;
+}
+
 inline bool in_warp(const Who &a, const Who &b) {
     return a.block == b.block && a.thread / 32 == b.thread / 32;
 }
@@ -98,7 +102,12 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
             raced_with(before);
             break;
         }
-    if (!raced.valid && unordered(cell.plain)) raced_with(cell.plain);
+    // Who waits for a flag is excused, but not from what gave the flag its first value.
+    bool polls = kind == VLOAD && raced.valid && raced.kind != STORE;
+    if ((!raced.valid || (polls && cell.plain.kind == STORE)) && unordered(cell.plain))
+        raced_with(cell.plain);
+    else if (polls && spaces[space].shared && of_one(cell.plain, writer) && unordered(cell.plain))
+        note_race(UNWRITTEN, cell.plain, me, space, at);
     bool reads = reads_only(kind) || (kind == ATOMIC && deed != STANDIN_STORES && deed != STANDIN_REPLACES);
     if (spaces[space].shared && reads && !writer.valid && !padding) note_race(UNWRITTEN, me, me, space, at);
     if (writes(kind) && deed != STANDIN_LOOKS) {
@@ -134,8 +143,17 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
                 before = writer;
         if (!row && raced.valid && kind != ATOMIC) {
             if (!unordered(cell.plain) || far(raced) >= far(cell.plain)) cell.plain = raced;
-        } else if (!row && !(own(writer) && cell.plain.valid))
-            cell.plain = kind == ATOMIC ? writer : Who();
+        } else if (!row) {
+            bool others = cell.plain.valid && !of_one(cell.plain, writer);
+            if (kind == ATOMIC)
+                cell.plain = own(writer) && others ? cell.plain : writer;
+            else if (kind == VSTORE && !writer.valid)
+                cell.plain = me;  // a first value
+            else if (kind == VSTORE && writer.kind == STORE && !others)
+                cell.plain = writer;
+            else if (!((own(writer) || kind == VSTORE) && cell.plain.valid))
+                cell.plain = Who();
+        }
         if (!keep) writer = me;
         cell.readers[0].valid = cell.readers[1].valid = 0;
     } else {

@@ -51,6 +51,8 @@ struct Thread {
     // How many barriers of the block, of the grid and of the warp it has passed.
     uint32_t barriers = 0, grid_barriers = 0, epoch = 1;
     uint32_t know[32] = {}, left[32] = {};  // which epochs of the warp's lanes are behind it
+    // And which are behind a fence of any kind (0) or for all (1), and so can be released.
+    uint32_t closed[2][32] = {}, closed_left[2][32] = {};
     Stamp fence = 0, block_fence = 0;       // its last fence, for all and for its block; 0: none
     Clock heard;                            // of threads of its block, by flags behind fences
     Clock seen;                             // of other blocks', since the last barrier
@@ -63,7 +65,7 @@ struct Thread {
     Stamp now() const { return (Stamp)barriers << 32 | epoch; }
     void begin() {  // of another block
         depth = barriers = grid_barriers = deeds = group = 0, epoch = 1, fence = block_fence = 0;
-        memset(know, 0, sizeof know);
+        memset(know, 0, sizeof know), memset(closed, 0, sizeof closed);
         if (!heard.empty()) heard.clear();
         if (!seen.empty()) seen.clear();
         if (!looked_at.empty()) looked_at.clear();
@@ -86,7 +88,8 @@ struct Cell {
     uint32_t along;  // the lanes that have read like the second reader
     // Of atomic functions in a row: the last by another thread, warp and block than the writer.
     Who before[3];
-    Who plain;  // the store before the row; or one by another thread that raced with the writer's own
+    // The store before the row, or before volatile ones; or one by another thread that raced with the writer's own.
+    Who plain;
 };
 
 enum Touch : uint8_t { READ_FIRST = 1, WRITTEN = 2 };

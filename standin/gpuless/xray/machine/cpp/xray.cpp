@@ -213,7 +213,11 @@ static unsigned long long meet(const StandinWarp &warp, unsigned int who, int nu
     Thread *me = (Thread *)warp.value[number];
     for (unsigned rest = who; rest; rest &= rest - 1) {
         Thread *other = (Thread *)warp.value[__builtin_ctz(rest)];
-        for (int i = 0; i < 32; ++i) me->know[i] = std::max(me->know[i], other->left[i]);
+        for (int i = 0; i < 32; ++i) {
+            me->know[i] = std::max(me->know[i], other->left[i]);
+            for (int all = 0; fenced && all < 2; ++all)
+                me->closed[all][i] = std::max(me->closed[all][i], other->closed_left[all][i]);
+        }
         if (other != me) put(me->heard, other->heard), put(me->seen, other->seen);
     }
     return 0;
@@ -228,6 +232,7 @@ void standin_xray_syncwarp(unsigned mask, int line) {
     locate();
     self->know[current_index % 32] = self->epoch;
     memcpy(self->left, self->know, sizeof self->left);
+    if (fenced) memcpy(self->closed_left, self->closed, sizeof self->closed);
     standin_exchange(mask, (unsigned long long)self, 0, meet, line);
     locate();
     ++self->epoch;
