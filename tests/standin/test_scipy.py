@@ -1,5 +1,7 @@
 """``cupyx.scipy``: SciPy's own results, on device arrays and nothing else."""
 
+import warnings
+
 import cupy as cp
 import cupyx
 import cupyx.scipy
@@ -198,6 +200,18 @@ UNABLE = {  # what SciPy does and CuPy does not
     "trans": (TypeError, lambda: FACES.linalg.solve_triangular(cp.eye(3), cp.ones(3), "x")),
     "complex bands": (TypeError, lambda: FACES.linalg.bandwidth(cp.eye(3) * 1j)),
     "packed lengths": (TypeError, lambda: FACES.fftpack.fftn(ARRAY, 4)),
+    "grid-constant": (
+        RuntimeError,
+        lambda: FACES.ndimage.gaussian_filter(ARRAY, 1, mode="grid-constant"),
+    ),
+    "grids of ranks": (
+        RuntimeError,
+        lambda: FACES.ndimage.median_filter(ARRAY, 3, mode=["grid-constant", "wrap"]),
+    ),
+    "no 0": (
+        NotImplementedError,
+        lambda: FACES.ndimage.distance_transform_edt(cp.ones((3, 4))),
+    ),
     "no length": (ValueError, lambda: FACES.fft.irfft(ARRAY, 0)),
 }
 
@@ -313,6 +327,7 @@ def test_images_and_signals_as_cupys():
     np.testing.assert_allclose(mine.get(), wanted, atol=1e-12)
     with pytest.warns(np.exceptions.ComplexWarning):
         assert FACES.ndimage.spline_filter1d(image + 1j).dtype == np.float64
+        assert FACES.ndimage.spline_filter(image + 1j).dtype == np.float64
     places = FACES.ndimage.distance_transform_edt(image > 1.5, return_indices=True)[1]
     assert places.dtype == np.int16
     labels = cp.asarray(np.arange(20).reshape(4, 5) % 3)
@@ -427,6 +442,87 @@ def test_the_first_of_many_labels():
         measure(image, labels, cp.arange(1, 40))
         measure(image, labels, cp.arange(10))
     assert FACES.ndimage.median(image + 1, labels, cp.array([2, 99])).get().tolist() == [3, 0]
+
+
+@pytest.mark.parametrize(("dtype", "again"), [("f", True), ("i", True), ("l", False)])
+def test_a_label_below_0_and_one_that_is_there_twice(dtype, again):
+    image, labels = cp.arange(1, 7, dtype=dtype), cp.array([1, 2, 2, 3, -1, 0])
+    for sum in (FACES.ndimage.sum, FACES.ndimage.sum_labels):
+        assert sum(image, labels) == 15
+        found = sum(image, labels, cp.array([2, 1, 2])).get().tolist()
+        assert found == [5, 1, 0 if again else 5]
+    for name, value in (("mean", 2.5), ("variance", 0.25), ("standard_deviation", 0.5)):
+        found = getattr(FACES.ndimage, name)(image, labels, cp.array([2, 1, 2])).get()
+        np.testing.assert_array_equal(found[[0, 2]], [value, np.nan if again else value])
+    found = cp.stack(FACES.ndimage.center_of_mass(image, labels, cp.array([1, 1]))).get()
+    np.testing.assert_array_equal(found, [[0], [np.nan if again else 0]])
+    assert FACES.ndimage.center_of_mass(image, labels)[0] == (2 + 6 + 12 + 20) / 15
+
+
+def test_not_a_number_is_weighted_as_by_cupy():
+    """Only pixels that a weight other than 0 reaches become NaN."""
+    image = IMAGE[:20, :20].copy()
+    image[5, 6] = np.nan
+    x, holes = cp.asarray(image), np.isnan(image)
+    column = ndimage.binary_dilation(holes, np.ones((3, 1)))
+    taps = cp.asarray([1.0, 0, 2])
+    around = {
+        "uniform_filter": (ndimage.binary_dilation(holes, np.ones((3, 3))), (3,)),
+        "uniform_filter1d": (column, (3, 0)),
+        "correlate1d": (ndimage.binary_dilation(holes, [[1, 0, 1]]), (taps,)),
+        "sobel": (ndimage.binary_dilation(column, [[1, 0, 1]]), ()),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, (wanted, more) in around.items():
+            found = getattr(FACES.ndimage, name)(x, *more).get()
+            assert np.array_equal(np.isnan(found), wanted)
+    out = cp.asarray(image)
+    assert FACES.ndimage.uniform_filter(out, 3, out) is out
+    plain = ndimage.uniform_filter(IMAGE[:20, :20], 3)
+    np.testing.assert_allclose(
+        out.get()[~around["uniform_filter"][0]], plain[~around["uniform_filter"][0]], 1e-6
+    )
+
+
+TOLD = {
+    "median_filter": (3,),
+    "maximum_filter": (3,),
+    "grey_opening": (3,),
+    "gaussian_filter": (1, 1),
+    "shift": (1, None, 1),
+    "zoom": (2,),
+    "spline_filter": (),
+    "maximum_position": (),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_who_filters_not_a_number_is_told(name):
+    image = cp.asarray(IMAGE)
+    getattr(FACES.ndimage, name)(image, *TOLD[name])
+    image[5, 6] = cp.nan
+    with pytest.warns(RuntimeWarning, match="NaN or infinities") as told:
+        getattr(FACES.ndimage, name)(image, *TOLD[name])
+    assert {warning.filename for warning in told} == {__file__}
+
+
+def test_places_and_signals_that_are_not_numbers_are_told_of():
+    image = cp.asarray(IMAGE)
+    places = cp.asarray([[0.5, cp.nan], [1, 2]])
+    with pytest.warns(RuntimeWarning, match="NaN or infinities"):
+        FACES.ndimage.map_coordinates(image, places, order=1)
+    row = cp.asarray([1.0, cp.nan, 2, 3, 4])
+    with pytest.warns(RuntimeWarning, match="NaN or infinities"):
+        FACES.signal.medfilt(row, 3)
+    with pytest.warns(RuntimeWarning, match="NaN or infinities"):
+        FACES.signal.lfilter(cp.asarray([1.0, 0, 1]), cp.ones(1), row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FACES.signal.lfilter(cp.ones(2), cp.ones(1), row)
+        FACES.signal.medfilt(cp.asarray([1.0, cp.inf, 2]), 3)
+        FACES.ndimage.gaussian_filter(row, 1, output=cp.float32)
+        FACES.ndimage.shift(row, 1, order=0)
 
 
 def test_signals_have_cupys_types():

@@ -17,6 +17,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from cupy.cuda import stream
 
+from cupyx.scipy._not_finite import DIFFERS, tell
 from cupyx.scipy._unable import UNABLE
 from gpuless import not_covered, public
 
@@ -88,11 +89,14 @@ _NO_LISTS = {
 _FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
 
 
-def serve(library: ModuleType, *, arrays: bool) -> dict[str, Callable]:
+def serve(
+    library: ModuleType, *, arrays: bool, instead: dict[str, Callable] | None = None
+) -> dict[str, Callable]:
     """{name: function} of what the stand-in has of the module of ``cupyx.scipy`` that is like
-    SciPy's ``library``; with ``arrays`` the first argument must be a device array."""
+    SciPy's ``library``; with ``arrays`` the first argument must be a device array. ``instead``:
+    functions of NumPy arrays in the place of SciPy's."""
     wanted = public(f"cupyx.{library.__name__}") - set(CALLING)
-    found = {name: getattr(library, name, None) for name in wanted}
+    found = {name: getattr(library, name, None) for name in wanted} | (instead or {})
     return {
         name: _face(function, name, arrays)
         for name, function in found.items()
@@ -109,7 +113,7 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
-    own_first, unable = _FIRST.get(name), UNABLE.get(name)
+    own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
 
     def call(*args, **kwargs):
         if own_first in kwargs:
@@ -128,6 +132,8 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
                 raise unsupported(given[parameter])
         if unable is not None and (why := unable(given)):
             raise NotImplementedError(f"{name}() in CuPy: {why}")
+        if differs is not None and differs(first, given):
+            tell()
         if stream.transfers_matter():
             if name in WAITING:
                 stream.refuse_while_capturing()

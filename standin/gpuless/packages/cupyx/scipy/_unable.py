@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from cupy._core._ndarray import ndarray
+from cupy.cuda import stream
 
 
 def _kinds(given: dict) -> str | None:
@@ -27,8 +28,13 @@ def _iterations(given: dict) -> str | None:
 
 
 def _distances(given: dict) -> str | None:
-    if given["input"].ndim not in (2, 3):
+    image = given["input"]
+    if image.ndim not in (2, 3):
         return "Only 2D and 3D distance transforms are supported."
+    if not stream.capturing():
+        stream.catch_up()
+        if image._array.all():
+            return "an image without a 0 gives distances to no place of it, others than SciPy's."
 
 
 def _upfirdn(given: dict) -> str | None:
@@ -54,6 +60,7 @@ def _no_complex(given: dict) -> str | None:
 
 def _summed(given: dict) -> str | None:
     """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
+    _modes(given)
     large, small = given.get("in1"), given.get("in2")  # others are ndimage's
     if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
         return None
@@ -111,7 +118,14 @@ def _complex(given: dict) -> str | None:
         return "complex numbers"
 
 
+def _modes(given: dict) -> None:
+    modes = given.get("mode", "reflect")
+    if "input" in given and "grid-constant" in ([modes] if isinstance(modes, str) else modes):
+        raise RuntimeError("boundary mode not supported (actual: grid-constant)")
+
+
 def _edges(given: dict) -> str | None:
+    _modes(given)
     if np.isfinite(given.get("cval", 0)):
         return None
     output, modes = given.get("output"), given.get("mode", "reflect")
@@ -157,6 +171,7 @@ def _counted(given: dict) -> str | None:
 
 
 def _structure(given: dict) -> None:
+    _modes(given)
     small = given.get("size"), given.get("footprint")
     if given.get("structure") is not None and small == (None, None):
         raise ValueError("must specify either weights array or sizes")
@@ -202,4 +217,7 @@ UNABLE = {
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
+    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _modes),
+    **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _modes),
+    **_check_of("median_filter percentile_filter rank_filter", _modes),
 }

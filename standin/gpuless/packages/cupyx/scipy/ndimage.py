@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as _functools
 import inspect as _inspect
 import math as _math
 
@@ -17,10 +18,66 @@ from cupy._core._ufuncs import rint as _rint
 from scipy import ndimage as _library
 
 from cupyx.scipy._faces import serve as _serve
+from cupyx.scipy._not_finite import odd as _odd
+from cupyx.scipy._not_finite import tell as _tell
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
-globals().update(_serve(_library, arrays=True))
+
+def _of_weights(name: str):
+    """SciPy's function of that name, of NumPy arrays; where an image holds NaN or infinities, it
+    leaves out weights of 0, as CuPy's kernel and SciPy's function of more axes do."""
+    plain, wide = getattr(_library, name), getattr(_library, name.removesuffix("1d"))
+
+    @_functools.wraps(plain)
+    def call(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+        simple = input.dtype.kind == "f" and weights.ndim == 1 and weights.dtype.kind != "c"
+        if not simple or weights.all() or not weights.any() or _np.isfinite(input).all():
+            return plain(input, weights, axis, output, mode, cval, origin)
+        shape, origins = [1] * input.ndim, [0] * input.ndim
+        shape[axis], origins[axis] = weights.size, origin
+        return wide(input, weights.reshape(shape), output, mode, cval, origins)
+
+    return call
+
+
+def _of_means(name: str):
+    """SciPy's function of that name, of NumPy arrays; where an image holds NaN or infinities, a sum
+    of weighted pixels, as CuPy's, since SciPy's running sum carries them along the row."""
+    plain = getattr(_library, name)
+    signature = _inspect.signature(plain)
+
+    @_functools.wraps(plain)
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        values = given.arguments
+        made = values["input"]
+        if made.dtype.kind != "f" or _np.isfinite(made).all():
+            return plain(*args, **kwargs)
+        made = made.copy()  # SciPy's function looks at what is given, and makes the output
+        values["input"] = _np.zeros_like(made)
+        output = plain(*given.args, **given.kwargs)
+        axes = values["axis"] if "axis" in values else values.get("axes")
+        axes = range(made.ndim) if axes is None else _np.atleast_1d(axes).tolist()
+        sizes, modes, origins = (
+            _np.broadcast_to(values[key], len(axes)).tolist() for key in ("size", "mode", "origin")
+        )
+        for axis, size, mode, origin in zip(axes, sizes, modes, origins, strict=True):
+            if size > 1:
+                taps = _np.full(size, 1 / size)
+                _library.correlate1d(made, taps, axis, output, mode, values["cval"], origin)
+                made = output
+        if made is not output:
+            output[...] = made
+        return output
+
+    return call
+
+
+_INSTEAD = {name: _of_weights(name) for name in ("convolve1d", "correlate1d")}
+_INSTEAD |= {name: _of_means(name) for name in ("uniform_filter", "uniform_filter1d")}
+globals().update(_serve(_library, arrays=True, instead=_INSTEAD))
 
 _BETWEEN = "affine_transform map_coordinates rotate shift zoom".split()  # elements
 _SUMS = """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
@@ -127,7 +184,7 @@ zoom = _zoom(zoom)  # noqa: F821
 
 def _derived(call, weights: list[int]):
     """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
-    that cannot hold what comes between."""
+    that cannot hold what comes between, and without weights of 0, which NaN shows."""
     signature = _inspect.signature(getattr(_library, call.__name__))
 
     def derive(*args, **kwargs):
@@ -138,7 +195,8 @@ def _derived(call, weights: list[int]):
             return call(*args, **kwargs)
         into = source if output is None else output
         dtype = into.dtype if isinstance(into, _ndarray) else _np.dtype(into)
-        if dtype.kind not in "iu" and (mode != "constant" or not cval):
+        plain = dtype.kind not in "iu" and (mode != "constant" or not cval)
+        if plain and not (isinstance(mode, str) and _odd(source)):
             return call(*args, **kwargs)
         axis, made = range(source.ndim)[axis], source
         for i in range(source.ndim):
@@ -189,7 +247,12 @@ def _spline_of_all(call):
     def spline_filter(input, order=3, output=_np.float64, mode="mirror"):
         into = output if isinstance(output, _ndarray) else None
         dtype = into.dtype if into is not None else _np.dtype(output)
-        if not isinstance(input, _ndarray) or dtype.kind not in "iu":
+        if not isinstance(input, _ndarray):
+            return call(input, order, output, mode)
+        if input.dtype.kind == "c" and into is None and dtype.kind != "c":
+            # CuPy casts to the real type, with a warning.
+            return call(input, order, _np.promote_types(dtype, _np.complex64), mode).astype(dtype)
+        if dtype.kind not in "iu":
             return call(input, order, output, mode)
         made = call(input, order, _np.promote_types(dtype, _np.float32), mode)
         if into is None:
@@ -233,17 +296,61 @@ def _distances(call):
 distance_transform_edt = _distances(distance_transform_edt)  # noqa: F821
 
 
+def _adds(input, labels, index, *, sums: bool) -> bool:
+    """Whether a kernel of CuPy's adds the pixels up, each for the first of equal labels in
+    ``index`` only: of the types that it can add and, of ``sums``, unless many are of few labels."""
+    if labels is None or not isinstance(index, _ndarray) or index.size < 2:
+        return False
+    many = sums and max(input.size, labels.size) >= 262144 and index.size <= 4
+    return not many and input.dtype in ("i4", "u4", "u8", "f2", "f4", "f8")
+
+
+def _only_first(found, index, nothing: float):
+    """``found``, with ``nothing`` for a label of ``index`` that has been there before."""
+    again = _np.ones(index.size, bool)
+    again[_np.unique(index, return_index=True)[1]] = False
+    again = again.reshape(index.shape + (1,) * (found.ndim - index.ndim))
+    return _np.where(again, nothing, found)
+
+
 def _centers(call):
     def center_of_mass(input, labels=None, index=None):
         if isinstance(labels, _ndarray) and labels.shape != input.shape:
             raise _not_covered("cupyx.scipy.ndimage.center_of_mass with labels of another shape")
+        if index is None and isinstance(labels, _ndarray):
+            labels = labels != 0  # SciPy takes those above 0
         found = call(input, labels, index)
-        return [_stack(place) for place in found] if isinstance(found, list) else found
+        if not isinstance(found, list):
+            return found
+        if _adds(input.astype(float, copy=False), labels, index, sums=True):
+            nothing = _np.nan if _adds(input, labels, index, sums=True) else 0.0
+            return list(_routine(_only_first, _stack(list(map(_stack, found))), index, nothing))
+        return [_stack(place) for place in found]
 
     return _named(center_of_mass, "center_of_mass", "of SciPy, on the device")
 
 
 center_of_mass = _centers(center_of_mass)  # noqa: F821
+
+
+def _by_labels(name: str):
+    """The function of that name, with nothing for a label that is twice in ``index``, where CuPy's
+    kernel adds. Without an ``index``, CuPy's ``sum`` takes labels below 0, too."""
+    call, adds = globals()[name], name in ("sum", "sum_labels")
+
+    def measure(input, labels=None, index=None):
+        if adds and index is None and isinstance(labels, _ndarray):
+            labels = labels != 0
+        found = call(input, labels, index)
+        if not _adds(input, labels, index, sums=adds):
+            return found
+        return _routine(_only_first, found, index, 0.0 if adds else _np.nan)
+
+    return _named(measure, name, "of SciPy, on the device")
+
+
+for _name in "mean standard_deviation sum sum_labels variance".split():
+    globals()[_name] = _by_labels(_name)
 
 
 def _medians(call):
@@ -284,6 +391,8 @@ def _places(call, greatest: bool):
 
     def place(input, labels=None, index=None):
         if isinstance(input, _ndarray):
+            if _odd(input, infinities=False):  # which a rank hides
+                _tell()
             many = getattr(index, "ndim", isinstance(index, (list, tuple)))
             sorts = bool(many) and len(index) > 15
             input = _routine(_ranks, input, greatest and not sorts)

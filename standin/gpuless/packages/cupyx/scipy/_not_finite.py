@@ -1,0 +1,98 @@
+"""NaN and infinities in an image, around which some of SciPy's filters answer otherwise than the
+kernels of CuPy that they stand for: the reader is warned.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from cupy._core._ndarray import ndarray
+from cupy.cuda import stream
+
+_OURS = str(Path(__file__).parents[2])
+_TEXT = (
+    "an array or its coordinates hold NaN or infinities: SciPy's function, which stands for CuPy's "
+    "here, may answer otherwise than the kernel of a GPU, near them or far from them. Replace them "
+    "first, as with cupy.nan_to_num, or look at the result on a GPU."
+)
+
+
+def odd(value, *, infinities: bool = True) -> bool:
+    """Whether ``value`` is a device array that holds NaN or, with ``infinities``, one of these.
+    What a graph will hold nobody knows while it is captured."""
+    if not isinstance(value, ndarray) or value.dtype.kind not in "fc" or stream.capturing():
+        return False
+    stream.catch_up()
+    if infinities:
+        return not np.isfinite(value._array).all()
+    return bool(np.isnan(value._array).any())
+
+
+def tell() -> None:
+    """Warn, at the line that called the stand-in, so that Python shows it once for each line."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(_TEXT, RuntimeWarning, stacklevel=level)
+
+
+def _any(first, given: dict) -> bool:
+    return odd(first)
+
+
+def _ordered(first, given: dict) -> bool:
+    return odd(first, infinities=False)  # whose order all agree on
+
+
+def _summed(first, given: dict) -> bool:
+    """A product of complex numbers makes NaN of an infinity; SciPy filters both parts. CuPy leaves
+    out weights of 0, as SciPy does in ``correlate`` and ``convolve`` of ``ndimage``."""
+    if "in1" in given:  # signal's, with any weights
+        return odd(first) or odd(given.get("in2"))
+    kinds = {array.dtype.kind for array in given.values() if isinstance(array, ndarray)}
+    return "c" in kinds and odd(first)
+
+
+def _recursive(first, given: dict) -> bool:
+    return odd(given.get("x")) and isinstance(first, ndarray) and not first._array.all()
+
+
+def _smoothed(first, given: dict) -> bool:
+    plain = not np.any(given.get("order", 0)) and not {"truncate", "radius"}.intersection(given)
+    return _summed(first, given) if plain else odd(first)  # where no weight is 0
+
+
+def _between(first, given: dict) -> bool:
+    picks = given.get("order") == 0
+    return (odd(first) and not picks) or odd(given.get("coordinates")) or odd(given.get("matrix"))
+
+
+def _labelled(first, given: dict) -> bool:
+    return np.ndim(given.get("index")) > 0 and odd(first, infinities=False)
+
+
+def _check_of(names: str, check: Callable) -> dict[str, Callable]:
+    return dict.fromkeys(names.split(), check)
+
+
+# {name: a function of the first argument and of all by name: whether CuPy may answer otherwise}
+DIFFERS = {
+    **_check_of("gaussian_gradient_magnitude gaussian_laplace", _any),
+    **_check_of("savgol_filter sepfir2d spline_filter spline_filter1d", _any),
+    **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
+    **_check_of("median_filter percentile_filter rank_filter", _ordered),
+    **_check_of("grey_erosion grey_dilation grey_opening grey_closing", _ordered),
+    **_check_of("morphological_gradient morphological_laplace", _ordered),
+    **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
+    **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
+    **_check_of("filtfilt lfilter", _recursive),
+    **_check_of("laplace prewitt sobel uniform_filter uniform_filter1d", _summed),
+    **_check_of("fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform", _summed),
+    **_check_of("gaussian_filter gaussian_filter1d", _smoothed),
+    **_check_of("affine_transform map_coordinates rotate shift zoom", _between),
+    **_check_of("minimum maximum median", _labelled),
+}
