@@ -542,6 +542,78 @@ def test_signals_have_cupys_types():
         FACES.signal.resample_poly(cp.asarray(wave), 2, 3, padtype="mean")
 
 
+def test_cupy_chooses_fourier_transforms():
+    """``_choose_conv_method``: of floats in one dimension always, of more dimensions neither."""
+    wave, taps = cp.arange(5.0), cp.ones(2)
+    wave[2] = cp.nan
+    for function in (FACES.signal.convolve, FACES.signal.correlate):
+        with pytest.warns(RuntimeWarning, match="NAN"):
+            assert cp.isnan(function(wave, taps)).all()
+        assert cp.isnan(function(wave, taps, method="direct")).sum() == 2
+        assert function(cp.arange(4), cp.ones(2, int), "valid").tolist() == [1, 3, 5]
+        assert float(function(cp.array(2.0), cp.array(3.0))) == 6
+        with pytest.raises(NotImplementedError, match="Only 1d"):
+            function(ARRAY, ARRAY)
+        with pytest.raises(ValueError, match="acceptable mode"):
+            function(ARRAY, ARRAY, "most")
+        assert function(ARRAY, ARRAY, method="fft").ndim == 2
+    assert FACES.signal.choose_conv_method(wave, taps) == "fft"
+    assert FACES.signal.choose_conv_method(wave, cp.arange(2)) == "direct"
+    with pytest.raises(NotImplementedError, match="Only 1d"):
+        FACES.signal.choose_conv_method(ARRAY, ARRAY)
+
+
+def test_waves_have_the_type_of_their_times():
+    times = np.linspace(-1, 2, 50)
+    ours, narrow = cp.asarray(times), cp.asarray(times, dtype=cp.float32)
+    for method in ("linear", "quadratic", "logarithmic", "hyperbolic"):
+        for at_zero in (True, False):
+            case = (6.5, 2, 1.5, method, 30, at_zero)
+            found = FACES.signal.chirp(narrow, *case)
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found.get(), signal.chirp(times, *case), atol=1e-3)
+            assert same(FACES.signal.chirp(ours, *case), signal.chirp(times, *case))
+    pulses = FACES.signal.gausspulse(narrow, 5, retquad=True, retenv=True)
+    assert [one.dtype for one in pulses] == [np.float32] * 3
+    assert FACES.signal.gausspulse(ours, 5).dtype == float
+    with pytest.raises(NotImplementedError, match="float16"):
+        FACES.signal.chirp(ours.astype("e"), 1, 2, 3)
+    with pytest.raises(NotImplementedError, match="int64"):
+        FACES.signal.gausspulse(cp.arange(3))
+    for name in ("square", "sawtooth"):
+        wave = getattr(FACES.signal, name)
+        assert same(wave(ours, 0.25), getattr(signal, name)(times, 0.25))
+        for bad in ((narrow,), (cp.arange(3),), (ours, 1)):
+            with pytest.raises(TypeError, match="Type is mismatched"):
+                wave(*bad)
+        with pytest.raises(NotImplementedError, match="float32"):
+            wave(narrow, np.float32(0.5))
+
+
+def test_peaks_and_windows_of_cupys():
+    wave = cp.array([0, 1, 0, 2, 1], "f")
+    assert FACES.signal.peak_prominences(wave, cp.array([1, 3]))[0].dtype == np.float32
+    assert FACES.signal.resample_poly(wave, 2, 2).dtype == np.float32
+    assert FACES.signal.resample_poly(wave, 1, 2).dtype == float
+    assert FACES.signal.resample_poly(wave, 1, 2, window=cp.ones(3, "f")).dtype == np.float32
+    for few in (0, 1):
+        with pytest.raises(ValueError, match="Negative dimensions"):
+            FACES.signal.find_peaks(wave[:few])
+    assert FACES.signal.find_peaks(wave[:2])[0].size == 0
+    # Of the kernel's three pieces the middle one begins 1 off, where (M - 1) % 4 is 0.
+    wanted = [2 / 9**3, 2 / 27, 250 / 729, 83 / 243, 187 / 243, 1, 187 / 243, 250 / 729, 2 / 27]
+    for found in (
+        FACES.signal.windows.parzen(9),
+        FACES.signal.windows.parzen(8, sym=False),
+        FACES.signal.get_window("parzen", 8),
+        FACES.signal.windows.get_window(("par",), 8),
+    ):
+        assert np.allclose(found.get(), wanted[: found.size])
+    assert np.allclose(FACES.signal.windows.parzen(8).get(), signal.windows.parzen(8))
+    with pytest.raises(NotImplementedError, match="parzen"):
+        FACES.signal.firwin(9, 0.3, window="parzen")
+
+
 def test_complex_numbers_are_resampled_by_cupys_window():
     wave = (np.arange(31) ** 2 % 7 + 1j * np.arange(31)).astype("F")
     window = np.fft.ifftshift(signal.get_window("hamming", 31))

@@ -636,3 +636,35 @@ def test_rows_of_half_precision():
     mixed = cp.array([1, 2, NAN, 4], "e")
     assert cp.nanvar(mixed) == np.float16(14 / 9) and cp.nanvar(mixed, ddof=1) == np.float16(7 / 3)
     assert (x[:, 0] * 8 * cp.array([1, -1] * 2500)).astype("e").var() == INF  # a sum of 320,000
+
+
+def test_convolutions_are_fourier_transforms():
+    """Of floats and complex numbers, so that one NaN makes all of it NaN; of others sums."""
+    x = cp.arange(20.0)
+    x[7] = NAN
+    for found in (
+        cp.convolve(x, cp.ones(5) / 5, "valid"),
+        cp.correlate(x, cp.ones(5) / 5, "valid"),
+        cp.polymul(x, cp.array([1.0, 2])),
+        (cp.poly1d(x) ** 2).coeffs,
+        cp.poly(x),
+    ):
+        assert found.size >= 16 and cp.isnan(found).all()
+    assert cp.isnan(cp.convolve(x, cp.ones(5, int), "valid")).sum() == 5
+    assert cp.poly(cp.array([1 + 1j, 1 - 1j])).dtype == complex  # never made real
+    assert cp.convolve(cp.ones((2, 2)), cp.array(3.0)).tolist() == [3, 3, 3, 3]
+    with pytest.raises(ValueError, match="acceptable mode"):
+        cp.convolve(x, x, "most")
+
+
+@pytest.mark.parametrize("dtype", ["e", "f", "d", "F", "D"])
+@pytest.mark.parametrize("sizes", [(7, 4), (4, 7), (5, 5), (6, 3), (2, 6), (1, 1)])
+def test_convolutions(dtype, sizes):
+    a, v = (np.arange(1, n + 1).astype(dtype) for n in sizes)
+    if dtype in "FD":
+        v = v * v.dtype.type(1 + 2j)
+    for name in ("convolve", "correlate"):
+        for mode in ("full", "same", "valid"):
+            found = getattr(cp, name)(cp.asarray(a), cp.asarray(v), mode)
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found.get(), getattr(np, name)(a, v, mode), rtol=1e-3)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.polynomial import polyutils
 from numpy.polynomial.polynomial import polycompanion
 
+from cupy._core import _convolutions
 from cupy._core._creation import array, asarray
 from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import ndarray
-from cupy._core._routines import atleast_1d, convolve, pad, trim_zeros
+from cupy._core._routines import atleast_1d, pad, trim_zeros
 from cupy._core._row import row
 
 _GENERAL = "Only complex Hermitian and real symmetric 2d arrays are supported currently"
@@ -31,7 +32,11 @@ def _poly(seq_of_zeros):
         raise NotImplementedError(_GENERAL)
     if not square and seq_of_zeros.ndim != 1:
         raise ValueError("Input must be 1d or non-empty square 2d array.")
-    return np.poly(seq_of_zeros)
+    if square:
+        zeros = np.linalg.eigvalsh(seq_of_zeros)
+    else:
+        zeros = seq_of_zeros.astype(np.mintypecode(seq_of_zeros.dtype.char))
+    return _convolutions.from_roots(zeros) if zeros.size else 1.0
 
 
 def _roots(p):
@@ -55,6 +60,7 @@ def _roots(p):
 poly = row(_poly, name="poly", library="cuSOLVER")
 _fit = row(np.polyfit, "dd", library="cuSOLVER")
 _find_roots = row(_roots, name="roots", library="cuSOLVER")
+_power = row(_convolutions.power, "d")
 _evaluate = row(np.polyval, "da", order="C")
 
 
@@ -82,7 +88,7 @@ def _of_two(function: Callable, waits: bool = False) -> Callable:
 
 
 polyadd, polysub = _of_two(np.polyadd), _of_two(np.polysub)
-polymul = _of_two(np.polymul, waits=True)  # it looks for zeros that lead
+polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that lead
 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
@@ -245,10 +251,7 @@ class poly1d:
         if val > 1:
             wide = float if dtype == np.uint64 else {"c": complex, "f": float}.get(dtype.kind, int)
             dtype = np.promote_types(dtype, wide)
-        base = power = self.coeffs.astype(dtype, copy=False)
-        for _ in range(val - 1):
-            power = convolve(power, base)
-        return poly1d(power)
+        return poly1d(_power(self.coeffs.astype(dtype, copy=False), val))
 
     def __eq__(self, other):
         if not isinstance(other, poly1d):

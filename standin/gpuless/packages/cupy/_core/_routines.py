@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core import _einsum, _order, _reductions, _statistics
+from cupy._core import _convolutions, _einsum, _order, _reductions, _statistics
 from cupy._core import _special as own
 from cupy._core import _stricter as stricter
 from cupy._core import _sums as sums
@@ -121,9 +121,9 @@ array_equiv = row(own.array_equiv, "oo", name="array_equiv")
 
 # Differences, products of arrays
 
-convolve = row(np.convolve, "dd")
+convolve = row(_convolutions.convolve, "dd")
 corrcoef = row(stricter.of_two(np.corrcoef), library="cuBLAS")
-correlate = row(np.correlate, "dd")
+correlate = row(_convolutions.correlate, "dd")
 cov = row(stricter.of_two(np.cov), library="cuBLAS")
 cross = row(own.cross, "aa", name="cross")
 diff = row(np.diff, "a", order="C")

@@ -9,6 +9,8 @@ import numpy as np
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
+from gpuless import not_covered
+
 
 def _kinds(given: dict) -> str | None:
     if given.get("type", 2) in (1, 4):
@@ -42,7 +44,18 @@ def _upfirdn(given: dict) -> str | None:
         return "mode and cval of upfirdn are not implemented."
 
 
+def is_parzen(window) -> bool:
+    name = window[0] if isinstance(window, tuple) and len(window) == 1 else window
+    return isinstance(name, str) and name in ("parzen", "parz", "par")
+
+
+def _window(given: dict) -> None:
+    if is_parzen(given.get("window")):
+        raise not_covered("the window called 'parzen' outside of get_window")
+
+
 def _padded(given: dict) -> None:
+    _window(given)
     if given.get("padtype", "constant") != "constant" or given.get("cval") is not None:
         raise ValueError("padtype and cval arguments are not supported by upfirdn")
 
@@ -203,6 +216,8 @@ UNABLE = {
     **_check_of("white_tophat black_tophat", _structure),
     **_check_of("upfirdn", _upfirdn),
     **_check_of("resample_poly", _padded),
+    **_check_of("check_COLA check_NOLA coherence csd firwin firwin2 istft", _window),
+    **_check_of("periodogram resample spectrogram stft welch", _window),
     **_check_of("argrelextrema", _maxima),
     **_check_of("argrelmax argrelmin", _no_complex),
     **_check_of("convolve2d correlate2d convolve correlate", _summed),

@@ -7,6 +7,7 @@ import inspect as _inspect
 
 import numpy as _np
 from cupy import fft as _fft
+from cupy._core import _convolutions as _lengths
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
@@ -72,16 +73,7 @@ for _name in [kind + more for kind in _KINDS for more in ("", "2", "n")]:
 
 def next_fast_len(target, real=False):
     """The least number from ``target`` on that has no other prime factors than 2, 3, 5 and 7."""
-    while (rest := target) > 0:
-        for prime in (2, 3, 5, 7):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1:
-            return target
-        target += 1
-    if target:
-        raise ValueError(f"no length: {target}")
-    return 0
+    return _lengths.next_fast_len(target)
 
 
 # What ``scipy.fft.set_backend(cupyx.scipy.fft)`` asks for.

@@ -7,16 +7,22 @@ import inspect as _inspect
 import cupy as _cupy
 import numpy as _np
 from cupy import fft as _fft
+from cupy._core import _convolutions as _methods
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
+from cupyx.scipy.signal import _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
 globals().update(_serve(_library, arrays=False))
+chirp = _waveforms.chirp_of(chirp)  # noqa: F821
+gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
+sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
+square = _waveforms.square_of(square)  # noqa: F821
 _wiener = wiener  # noqa: F821
 
 
@@ -44,19 +50,19 @@ def hilbert2(x, N=None):
     return _fft.ifft2(spectrum * weights, axes=(0, 1))
 
 
-def _wide(name: str):
-    """The function of that name, of which CuPy's filter makes double precision."""
-    function = globals()[name]
+def _wide(function):
+    """``resample_poly``: CuPy's own filter makes double precision of what it changes."""
 
-    def call(x, *args, **kwargs):
-        if isinstance(x, _ndarray) and x.dtype.char in "fF":
-            x = x.astype(_np.promote_types(x.dtype, float))
-        return function(x, *args, **kwargs)
+    def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
+        if isinstance(x, _ndarray) and x.dtype.char in "fF" and int(up) != int(down):
+            taps = window.dtype if isinstance(window, _ndarray) else float
+            x = x.astype(_np.promote_types(x.dtype, taps), copy=False)
+        return function(x, up, down, axis, window, padtype, cval)
 
-    return _named(call, name, "of SciPy, on the device")
+    return _named(resample_poly, "resample_poly", "of SciPy, on the device")
 
 
-resample_poly = _wide("resample_poly")
+resample_poly = _wide(resample_poly)  # noqa: F821
 
 
 def wiener(im, mysize=None, noise=None):
@@ -121,10 +127,12 @@ def _peaks(call):
     """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
 
     def find_peaks(x, *args, **kwargs):
+        x = _cupy.asarray(x)
+        if x.ndim == 1 and x.size < 2:  # CuPy makes an array of what lies between its ends
+            raise ValueError("Negative dimensions are not allowed")
         found, about = call(x, *args, **kwargs)
-        if isinstance(x, _ndarray):
-            for key in _OF_SIGNAL.intersection(about):
-                about[key] = about[key].astype(x.dtype, copy=False)
+        for key in _OF_SIGNAL.intersection(about):
+            about[key] = about[key].astype(x.dtype, copy=False)
         return found, about
 
     return _named(find_peaks, "find_peaks", "of SciPy, on the device")
@@ -132,6 +140,20 @@ def _peaks(call):
 
 _OF_SIGNAL = {"left_thresholds", "peak_heights", "prominences", "right_thresholds"}
 find_peaks = _peaks(find_peaks)  # noqa: F821
+
+
+def _prominences(call):
+    """``peak_prominences``, of the type of the signal, too."""
+
+    def peak_prominences(x, peaks, *args, **kwargs):
+        x = _cupy.asarray(x)
+        found, *bases = call(x, peaks, *args, **kwargs)
+        return found.astype(x.dtype, copy=False), *bases
+
+    return _named(peak_prominences, "peak_prominences", "of SciPy, on the device")
+
+
+peak_prominences = _prominences(peak_prominences)  # noqa: F821
 
 
 def _of_something(name: str):
@@ -149,7 +171,36 @@ def _of_something(name: str):
 
 for _name in "convolve correlate fftconvolve oaconvolve".split():
     globals()[_name] = _of_something(_name)
-from cupyx.scipy.signal import windows  # noqa: E402, F401
+
+
+def choose_conv_method(in1, in2, mode="full"):
+    """How CuPy convolves these: floats and complex numbers by Fourier transforms."""
+    for array in (in1, in2):
+        if not isinstance(array, _ndarray):
+            raise _unsupported(array)
+    return _methods.convolution_method(in1, in2)
+
+
+def _by_cupys_method(name: str):
+    """The function of that name, by the method that CuPy chooses where it is left to do so."""
+    function = globals()[name]
+
+    def call(in1, in2, mode="full", method="auto"):
+        both = isinstance(in1, _ndarray) and isinstance(in2, _ndarray)
+        if both and method == "auto" and in1.ndim == in2.ndim > 0 and in1.size and in2.size:
+            if mode not in ("full", "same", "valid"):
+                raise ValueError('acceptable modes are "valid", "same", or "full"')
+            method = choose_conv_method(in1, in2)
+        return function(in1, in2, mode, method)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("convolve", "correlate"):
+    globals()[_name] = _by_cupys_method(_name)
+from cupyx.scipy.signal import windows  # noqa: E402
+
+get_window = windows.get_window
 
 
 def __getattr__(name: str):
