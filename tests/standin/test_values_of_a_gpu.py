@@ -636,3 +636,12 @@ def test_rows_of_half_precision():
     mixed = cp.array([1, 2, NAN, 4], "e")
     assert cp.nanvar(mixed) == np.float16(14 / 9) and cp.nanvar(mixed, ddof=1) == np.float16(7 / 3)
     assert (x[:, 0] * 8 * cp.array([1, -1] * 2500)).astype("e").var() == INF  # a sum of 320,000
+
+
+def test_indices_along_an_axis_wrap_around():
+    """CuPy indexes an array with them."""
+    x = cp.arange(6).reshape(2, 3)
+    assert cp.take_along_axis(x, cp.array([[5], [-4]]), 1).tolist() == [[2], [5]]
+    assert cp.take_along_axis(x, cp.array([7]), None).tolist() == [1]
+    with pytest.raises(IndexError):
+        cp.take_along_axis(x, cp.array([[1.0]]), 1)
