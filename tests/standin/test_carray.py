@@ -165,3 +165,33 @@ def test_a_multi_index_outside_a_view_is_found_inside_its_parent(index, axis, wr
     with pytest.raises(IndexError, match=f"{message}{length} along axis {axis}"):
         write(cp.full(1, 99.0), parent[1:3, 1:5:2])
     np.testing.assert_array_equal(parent.get(), np.arange(20.0).reshape(4, 5))
+
+
+def test_what_cupy_puts_before_its_kernels():
+    """<cupy/atomics.cuh> and <cupy/math_constants.h>."""
+    add = cp.ElementwiseKernel("T x", "raw T total", "atomicAdd(&total[0], x)", "add_all")
+    for dtype in ("int64", "float16"):
+        total = cp.zeros(1, dtype)
+        add(cp.arange(5, dtype=dtype), total)
+        assert total == 10
+    most = cp.ElementwiseKernel("T x", "raw T most", "atomicMax(&most[0], x)", "most_of_all")
+    for dtype in ("float32", "float64"):  # CuPy compares as floats
+        found = cp.zeros(1, dtype)
+        most(cp.array([1 / 3, np.nan], dtype), found)
+        assert found == np.float32(1 / 3)
+    ends = cp.ElementwiseKernel("T x", "T y", "y = x > 0 ? CUDART_INF : CUDART_NAN", "ends")
+    np.testing.assert_array_equal(ends(cp.arange(2.0)).get(), [np.nan, np.inf])
+    least = cp.ReductionKernel("T x", "T y", "x", "min(a, b)", "y = a", "CUDART_INF", "least")
+    assert least(cp.array([3.0, 2])) == 2
+    source = """#include <cupy/atomics.cuh>
+    #include <cupy/math_constants.h>
+    extern "C" __global__ void k(long long *n, double *y) {
+        atomicAdd(n, 2ll);
+        if (threadIdx.x == 0) y[0] = CUDART_INF;
+    }"""
+    n, y = cp.zeros(1, "int64"), cp.zeros(1)
+    cp.RawKernel(source, "k")((1,), (32,), (n, y))
+    assert n == 64 and y == np.inf
+    bare = source.replace("#include <cupy/atomics.cuh>", "")
+    with pytest.raises(CompileException, match=r"k\.cu\(4\): error"):
+        cp.RawKernel(bare, "k")((1,), (32,), (n, y))

@@ -193,3 +193,13 @@ extern "C" __global__ void k(long long *o) {
     out = cp.zeros(8, "i8")
     cp.RawKernel(source, "k")((1,), (1,), (out,))
     assert out.get().tolist() == [17, 2, 8, 1, 7, 97, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rule"), [("uint8", "low bits of the nearest"), ("int32", "nearest")]
+)
+def test_the_message_says_what_a_gpu_gives(dtype, rule):
+    """NVRTC converts to 32 bits and keeps the low ones, as ``astype`` does."""
+    kernel = cp.ElementwiseKernel("T x", f"{dtype} y", "y = x", "unwritten")
+    with pytest.raises(RuntimeError, match=f"a GPU gives the {rule} "):
+        kernel(cp.array([1e10]))

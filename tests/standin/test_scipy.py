@@ -631,3 +631,61 @@ def test_special_functions_end_as_in_cupys_sources():
     assert bool(cp.isnan(faces.fdtri(cp.asarray(1.0), cp.asarray(2.0), 0.0)))
     few = cp.arange(3, dtype=cp.uint8)
     assert faces.radian(few, few, few).dtype == np.float64
+
+
+def test_distributions_at_nan_and_infinity_are_cupys():
+    """Which of a NaN, an infinity and a zero CuPy's sources ask about first."""
+    inf, nan = np.inf, np.nan
+    for name, rows in {
+        "gammainc": [(nan, 0, 0), (nan, inf, 1), (inf, nan, 0), (nan, 1, nan), (inf, inf, nan)],
+        "gammaincc": [(nan, 0, 1), (nan, inf, 0), (inf, nan, 1), (1, nan, nan)],
+        "chdtr": [(nan, 0, 0), (nan, inf, 1), (inf, nan, 0), (2, -1, nan)],
+        "chdtrc": [(nan, 0, 1), (inf, nan, 1)],
+        "gdtr": [(0, nan, 2, 0), (1, nan, inf, 1), (nan, inf, 1, 0), (1, 1, -1, nan)],
+        "gdtrc": [(0, nan, 2, 1), (3, inf, nan, 1)],
+        "pdtr": [(inf, nan, 1), (nan, inf, 0), (nan, 0, 1), (-1, 1, nan)],
+        "pdtrc": [(inf, nan, 0), (nan, inf, 1), (nan, 0, 0)],
+        "fdtr": [(1, 1, inf, nan), (1, inf, 0.5, 0), (inf, 1, 1, nan), (nan, 1, 1, nan)],
+        "fdtrc": [(1, 1, inf, 0), (inf, 1, 1, 0), (0.5, inf, inf, nan)],
+        "nbdtr": [(1, inf, 0, 0), (1, inf, 1, 1), (inf, 1, 0.5, nan), (nan, 1, 1, nan)],
+        "nbdtrc": [(1, inf, 0, 1), (1, inf, 1, 0)],
+        "nbdtri": [(inf, 1, 1, 1), (inf, inf, 0, 0), (inf, 1, 0.5, nan)],
+        "xlog1py": [(0, nan, 0), (1, nan, nan)],
+    }.items():
+        *operands, want = np.array(rows, float).T
+        for dtype in "fd":
+            found = getattr(FACES.special, name)(*(cp.asarray(v, dtype) for v in operands))
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found.get(), want, name)
+    # delta**2 (sqrt(1 + (r / delta)**2) - 1), of which little is left for a small r
+    delta, r = 1e5, 0.25
+    want = delta * delta * (np.sqrt(1 + (r / delta) * (r / delta)) - 1)
+    assert FACES.special.pseudo_huber(cp.array([delta, -1]), r).tolist() == [want, np.inf]
+
+
+def test_statistics_are_cupys():
+    stats, nan = FACES.stats, np.nan
+    flat, some = cp.full(3, 2.0), cp.array([1.0, 2, 3])
+    assert cp.isnan(stats.zmap(some, flat)).all() and cp.isnan(stats.zscore(flat)).all()
+    part = cp.array([1, 2, nan, 3])
+    np.testing.assert_allclose(
+        stats.zmap(some, part, nan_policy="omit").get(), [-(1.5**0.5), 0, 1.5**0.5]
+    )
+    np.testing.assert_allclose(stats.zmap(some, some, axis=None).get(), [-(1.5**0.5), 0, 1.5**0.5])
+    with pytest.raises(ValueError, match="contains nan"):
+        stats.zmap(some, part, nan_policy="raise")
+    whole, single = cp.array([[1, 2], [3, 2]]), cp.array([[1, 2], [3, 2]], "f")
+    assert stats.entropy(whole, single).dtype == np.float64
+    assert stats.entropy(single, whole).dtype == np.float32
+    assert single.tolist() == [[0.25, 0.5], [0.75, 0.5]]  # CuPy divides in place
+    assert stats.entropy(whole[:, 1], base=2) == 1
+    assert stats.trim_mean(cp.array([3, nan, 1, 2, 9, 8]), 0.2) == 5.5  # NaN is the greatest
+    rows = cp.arange(20).reshape(5, 4)
+    assert stats.trim_mean(rows, 0.25, axis=-1).tolist() == [1.5, 5.5, 9.5, 13.5, 17.5]
+
+
+def test_axes_and_lengths_of_a_transform_may_be_lists():
+    x = cp.arange(16.0).reshape(4, 4)
+    assert (FACES.fft.fftn(x, axes=[0, 1]) == FACES.fft.fftn(x)).all()
+    assert (FACES.fft.fft2(x, s=[4, 4]) == FACES.fft.fft2(x)).all()
+    assert FACES.fft.rfftn(x, [2, 4], [0, 1]).shape == (2, 3)

@@ -256,3 +256,11 @@ def test_what_need_not_be_copied_is_shared(form, kind):
         a.transpose((1, 0))
     rows, columns = a.nonzero()
     np.testing.assert_array_equal((rows.get(), columns.get()), DENSE.nonzero())
+
+
+def test_the_place_of_an_extreme_is_an_array():
+    matrix = sparse.csr_matrix(cp.array([[0, 2.0], [3, 0]]))
+    for found, want in ((matrix.argmax(), 2), (matrix.tocsc().argmin(), 0)):
+        assert isinstance(found, cp.ndarray) and found.shape == () and found.dtype == np.int64
+        assert found == want
+    assert type(sparse.csr_matrix((2, 2)).argmax()) is int  # as CuPy's of no elements

@@ -296,3 +296,18 @@ def test_a_capture_refuses_them():
             with pytest.raises((NotImplementedError, RuntimeError)):
                 solve(matrix, b)
             stream.end_capture()
+
+
+def test_convergence_in_the_last_step_is_convergence():
+    """CuPy looks at the residual after a step, SciPy before."""
+    a, b = cp.array([[4.0, 1], [1, 3]]), cp.array([1.0, 2])
+    for name in ("cg", "cgs", "bicgstab", "gmres", "minres"):
+        x, info = getattr(linalg, name)(a, b, maxiter=2)
+        np.testing.assert_allclose(x.get(), [1 / 11, 7 / 11])
+        assert info == 0
+    for name in ("cg", "cgs", "bicgstab"):
+        assert getattr(linalg, name)(a, b, maxiter=1)[1] == 1
+    # The first step from the solution divides by zero, where nothing looks before it.
+    for name, nan in (("cg", True), ("cgs", True), ("bicgstab", False)):
+        x, _ = getattr(linalg, name)(cp.eye(2), b, x0=b)
+        assert bool(cp.isnan(x).any()) is nan

@@ -668,3 +668,12 @@ def test_convolutions(dtype, sizes):
             found = getattr(cp, name)(cp.asarray(a), cp.asarray(v), mode)
             assert found.dtype == dtype
             np.testing.assert_allclose(found.get(), getattr(np, name)(a, v, mode), rtol=1e-3)
+
+
+def test_indices_along_an_axis_wrap_around():
+    """CuPy indexes an array with them."""
+    x = cp.arange(6).reshape(2, 3)
+    assert cp.take_along_axis(x, cp.array([[5], [-4]]), 1).tolist() == [[2], [5]]
+    assert cp.take_along_axis(x, cp.array([7]), None).tolist() == [1]
+    with pytest.raises(IndexError):
+        cp.take_along_axis(x, cp.array([[1.0]]), 1)

@@ -24,8 +24,12 @@ CUPY_HEADERS = {
     "cupy/complex.cuh": "complex.h",
     "cupy/float16.cuh": "float16.h",
     "cupy/carray.cuh": "carray.h",
+    "cupy/atomics.cuh": "cupy_atomics.h",
+    "cupy/math_constants.h": "cupy_constants.h",
     "carray.h": "carray.h",
     "complex.h": "complex.h",
+    "cupy_atomics.h": "cupy_atomics.h",
+    "cupy_constants.h": "cupy_constants.h",
     "cupyx_jit.h": "cupyx_jit.h",
     "float16.h": "float16.h",
 }

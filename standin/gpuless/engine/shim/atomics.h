@@ -1,5 +1,6 @@
 // Atomic functions. One thread runs at a time, so a plain read and write is atomic.
 // Only CUDA's own overloads exist: atomicAdd on a long long, say, is refused as NVRTC refuses it.
+// CuPy's header has some more (cupy_atomics.h).
 #pragma once
 
 #define STANDIN_ATOMIC_AS(name, reach, type, expression, ...)           \

@@ -6,8 +6,8 @@
 #define CUDART_PIO2_F 1.570796327f
 #define CUDART_LN2_F 0.693147181f
 #define CUDART_SQRT_TWO_F 1.414213562f
-#define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
-#define CUDART_NAN __longlong_as_double(0x7ff8000000000000ll)
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000ULL)
+#define CUDART_NAN __longlong_as_double(0xfff8000000000000ULL)
 #define CUDART_PI 3.1415926535897931e+0
 #define CUDART_PIO2 1.5707963267948966e+0
 #define CUDART_LN2 6.9314718055994529e-1

@@ -255,10 +255,13 @@ void __ubsan_handle_float_cast_overflow_abort(const FloatCast *data, void *value
     memcpy(&single, &value, sizeof single);
     memcpy(&number, &value, sizeof number);
     if (data->from->info == 32) number = single;
+    // A GPU has instructions for 32 and 64 bits, and keeps the low ones for a smaller type.
+    const bool small = 1 << (data->to->info >> 1) < 32;
     standin_fail(STANDIN_FAULT,
                  "the %s %g is beyond the range of %s. C++ leaves open what such a conversion gives; a "
-                 "GPU gives the nearest %s. Write it as a cast, such as (int)x, for a GPU's result here "
-                 "too, or test the value first",
-                 data->from->name, number, data->to->name, data->to->name);
+                 "GPU gives the %snearest %s. Write it as a cast, such as (int)x, for a GPU's result "
+                 "here too, or test the value first",
+                 data->from->name, number, data->to->name, small ? "low bits of the " : "",
+                 small ? "integer of 32 bits" : data->to->name);
 }
 }

@@ -118,8 +118,9 @@ class GeneratedKernel:
         ``texts`` are what the reader wrote, the preamble apart.
         """
         read = _launch.read(write(linkage="static"), self.name, self.options)
+        made = dict.fromkeys([*_launch.HEADERS, *read.headers])
         source = _ON_CPU.format(
-            headers="\n".join(f'#include "{header}"' for header in ["carray.h", *read.headers]),
+            headers="\n".join(f'#include "{header}"' for header in made),
             overloads=read.overloads,
             kernel=read.text,
             locals=_launch.unpacking(rows),

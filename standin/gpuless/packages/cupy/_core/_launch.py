@@ -25,7 +25,9 @@ from gpuless.engine.memory import Allocation
 from gpuless.engine.options import parse
 from gpuless.engine.preprocess import Preprocessed, preprocess
 
-CARRAY = '#include "carray.h"\n'
+# CuPy puts these before every kernel that it writes itself.
+HEADERS = ("carray.h", "cupy_atomics.h", "cupy_constants.h")
+CARRAY = "".join(f'#include "{header}"\n' for header in HEADERS)
 HEADER_WORDS = 5  # of a CArrayRecord
 
 

@@ -341,3 +341,14 @@ def min_scalar_type(a) -> np.dtype:
     if isinstance(a, (list, tuple)) and any(isinstance(item, ndarray) for item in a):
         return np.result_type(*map(min_scalar_type, a))
     return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
+
+
+def take_along_axis(arr, indices, axis):
+    """NumPy's, for indices modulo the length: on a device one out of range wraps around."""
+    try:
+        return np.take_along_axis(arr, indices, axis)
+    except IndexError:
+        length = arr.size if axis is None else arr.shape[axis]
+        if indices.dtype.kind not in "iu" or not length:
+            raise
+        return np.take_along_axis(arr, indices % length, axis)

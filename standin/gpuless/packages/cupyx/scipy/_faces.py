@@ -39,15 +39,13 @@ _NO_PARAMETERS_OF = {
         "boxcox_llf": "axis keepdims nan_policy",
         "chirp": "complex",
         "choose_conv_method": "measure",
-        "entropy": "keepdims nan_policy",
         "gaussian_filter1d": "radius",
         "lombscargle": "weights floating_mean",
         "lu": "p_indices",
-        "trim_mean": "keepdims nan_policy",
     }.items()
 }
 # Parameters whose numbers SciPy makes arrays of, and CuPy does not, or whose lists, below.
-_NO_NUMBERS = {"c": "hankel toeplitz", "r": "hankel toeplitz", "pk": "entropy", "qk": "entropy"}
+_NO_NUMBERS = {"c": "hankel toeplitz", "r": "hankel toeplitz"}
 _NO_LISTS = {
     parameter: names.split()
     for parameter, names in {
@@ -70,8 +68,6 @@ _NO_LISTS = {
         "input": "medfilt2d sepfir2d symiirorder2",
         "mask": "binary_closing binary_dilation binary_erosion binary_opening binary_propagation",
         "p": "unique_roots zpk2ss zpk2tf",
-        "pk": "entropy",
-        "qk": "entropy",
         "q": "zeta",
         "r": "hankel toeplitz",
         "s": "leslie",

@@ -48,8 +48,10 @@ def _planned(name: str):
             raise _unsupported(x)
         one = "axis" in values
         s, axes = ((values["n"],), (values["axis"],)) if one else (values["s"], values["axes"])
-        s = (s,) if isinstance(s, int) else s
-        axes = (axes,) if isinstance(axes, int) else axes
+        s, axes = (
+            (v,) if isinstance(v, int) else tuple(v) if isinstance(v, list) else v
+            for v in (s, axes)
+        )
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
         if x.dtype == _np.float16:  # of which cupy.fft makes a half again
             x = x.astype(_np.float32)

@@ -12,6 +12,7 @@ from cupy._core._routines import where as _where
 from cupy._core._ufunc import ufunc as _ufunc
 from scipy import special as _library
 
+from cupyx.scipy._ends import OWN as _ENDS
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 
@@ -85,6 +86,7 @@ _OWN = {
     "j1": lambda x: _np.where(_np.isinf(x), _np.copysign(x.dtype.type(0), x), _library.j1(x)),
     "yn": lambda n, x: _np.where(_np.trunc(n) < 0, _np.nan, _library.yn(n, x)),  # CUDA's
     **{name: _bounded(getattr(_library, name)) for name in ("y0", "y1")},
+    **_ENDS,
 }
 
 

@@ -1,13 +1,109 @@
-"""``cupyx.scipy.stats`` on the CPU."""
+"""``cupyx.scipy.stats`` on the CPU: CuPy's few functions, in its order of steps."""
 
 from __future__ import annotations
 
+import math as _math
+
+import cupy as _cupy
+from cupy._core._dispatch import unsupported as _unsupported
+from cupy._core._ndarray import ndarray as _ndarray
 from scipy import stats as _library
 
+from cupyx.scipy import special as _special
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 
 globals().update(_serve(_library, arrays=True))
+
+
+def _taken(*values) -> None:
+    for value in values:
+        if not isinstance(value, _ndarray):
+            raise _unsupported(value)
+
+
+def _constant(a, axis):
+    """Whether all numbers along ``axis`` are the first one."""
+    first = a.ravel()[:1] if axis is None else a.take(_cupy.array([0]), axis)
+    return (first == a).all(axis=axis, keepdims=True)
+
+
+def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
+    """``scores`` less the mean of ``compare``, in its deviations; NaN where it is constant.
+
+    ``nan_policy`` 'omit' leaves NaN out of both, 'raise' raises ValueError for one.
+    """
+    if nan_policy not in ("propagate", "raise", "omit"):
+        raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
+    _taken(compare)
+    if compare.size == 0:
+        return _cupy.empty(compare.shape, compare.dtype if compare.dtype.kind in "fc" else float)
+    if nan_policy == "raise" and _cupy.isnan(compare.sum()):
+        raise ValueError("The input contains nan values")
+    if nan_policy == "omit":
+        if axis is None:  # there alone CuPy leaves NaN out of what is constant
+            compare, axis = compare[~_cupy.isnan(compare)], 0
+        mean = _cupy.nanmean(compare, axis=axis, keepdims=True)
+        deviation = _cupy.nanstd(compare, axis=axis, keepdims=True, ddof=ddof)
+        constant = _constant(compare, axis)
+    else:
+        mean = compare.mean(axis=axis, keepdims=True)
+        deviation = compare.std(axis=axis, ddof=ddof, keepdims=True)
+        constant = _constant(compare, axis)
+    found = (scores - mean) / _cupy.where(constant, deviation.dtype.type(1), deviation)
+    found[_cupy.broadcast_to(constant, found.shape)] = _cupy.nan
+    return found
+
+
+def zscore(a, axis=0, ddof=0, nan_policy="propagate"):
+    """``a`` less its mean, in its standard deviations: ``zmap(a, a)``."""
+    return zmap(a, a, axis=axis, ddof=ddof, nan_policy=nan_policy)
+
+
+def _normalized(x, axis):
+    """``x`` with sum 1, in place where it is of a floating type, as CuPy's."""
+    total = x.sum(axis=axis, keepdims=True)
+    x /= total
+    return x
+
+
+def entropy(pk, qk=None, base=None, axis=0):
+    """The entropy of ``pk``, or its Kullback-Leibler divergence from ``qk``, along ``axis``.
+
+    Arrays of float32 and float64 are left with sum 1, as CuPy leaves them.
+    """
+    _taken(pk, *([] if qk is None else [qk]))
+    if pk.dtype.kind == "c" or qk is not None and qk.dtype.kind == "c":
+        raise TypeError("complex dtype not supported")
+    dtype = _cupy.result_type(pk, _cupy.float32) if pk.dtype.kind == "f" else _cupy.float64
+    pk = _normalized(pk.astype(dtype, copy=False), axis)
+    if qk is None:
+        found = _special.entr(pk)
+    else:
+        if qk.shape != pk.shape:
+            raise ValueError("qk and pk must have same shape.")
+        qk = _normalized(qk.astype(dtype, copy=False), axis)
+        found = _special.rel_entr(pk, qk)
+    found = found.sum(axis=axis)
+    if base is not None:
+        found /= _math.log(base)
+    return found
+
+
+def trim_mean(a, proportiontocut, axis=0):
+    """The mean along ``axis`` without that part of the smallest and of the greatest numbers."""
+    _taken(a)
+    if a.size == 0:
+        return _cupy.nan
+    if axis is None:
+        a, axis = a.ravel(), 0
+    count = a.shape[axis]
+    low = int(proportiontocut * count)
+    high = count - low
+    if low > high:
+        raise ValueError("Proportion too big.")
+    kept = _cupy.partition(a, (low, high - 1), axis)
+    return _cupy.mean(kept[(slice(None),) * (axis % a.ndim) + (slice(low, high),)], axis=axis)
 
 
 def __getattr__(name: str):

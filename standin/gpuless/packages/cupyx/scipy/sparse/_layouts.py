@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cupy
+import numpy as np
 from cupy._core._dispatch import named
 
 from cupyx.scipy.sparse._base import _give, _in_place, _method, on_device, on_host
@@ -50,7 +51,10 @@ def _extreme(name: str):
     def reduce(self, axis=None, *args, **kwargs):
         if axis is not None and self.dtype.kind == ("b" if name.startswith("arg") else "c"):
             raise NotImplementedError(f"{name} of {self.dtype} along an axis")
-        return method(self, axis, *args, **kwargs)
+        found = method(self, axis, *args, **kwargs)
+        if axis is None and name.startswith("arg"):
+            return cupy.asarray(found, np.int64) if self.nnz else 0
+        return found
 
     return named(reduce, name, "of SciPy's matrix, on the device")
 

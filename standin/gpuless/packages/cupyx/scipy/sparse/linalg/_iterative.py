@@ -1,4 +1,4 @@
-"""Iterative solvers: SciPy's, with CuPy's signatures, checks and defaults.
+"""Iterative solvers: SciPy's or CuPy's steps, with CuPy's signatures, checks and defaults.
 
 All of them take a device array, a sparse matrix or a ``LinearOperator`` for ``A`` and ``M``, and
 device arrays of shape ``(n,)`` or ``(n, 1)`` for ``b`` and ``x0``; what a ``callback`` gets lies on
@@ -50,25 +50,114 @@ def _on_device(callback: Callable | None) -> Callable | None:
     return None if callback is None else lambda x: callback(place(x))
 
 
-def _krylov(name: str, iterations: int) -> Callable:
-    """The solver of that name; ``iterations`` times ``n`` is its default of ``maxiter``."""
+def _krylov(steps: Callable, iterations: int) -> Callable:
+    """The solver of these steps; ``iterations`` times ``n`` is its default of ``maxiter``.
+
+    The steps are CuPy's, not SciPy's: when they look at the residual decides about ``info``.
+    """
 
     @np.errstate(all="ignore")
     def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
         system = _system(A, b, x0, M)
-        if maxiter is None:
-            maxiter = iterations * len(system["b"])
-        x, info = getattr(_library, name)(
-            **system, rtol=rtol, atol=atol, maxiter=maxiter, callback=_on_device(callback)
+        b, norm = system["b"], np.linalg.norm(system["b"])
+        if len(b) == 0 or norm == 0:
+            return place(b), 0
+        x, info = steps(
+            _library.aslinearoperator(system["A"]).matvec,
+            (lambda v: v.copy()) if M is None else _library.aslinearoperator(system["M"]).matvec,
+            b,
+            system.get("x0", np.zeros_like(b)),
+            max(float(atol), rtol * float(norm)),
+            iterations * len(b) if maxiter is None else maxiter,
+            _on_device(callback) or (lambda x: None),
         )
         return place(x), info
 
-    return named(solve, name, "of SciPy: ``(x, info)`` with ``x`` on the device")
+    return named(solve, steps.__name__.strip("_"), "``(x, info)`` with ``x`` on the device")
 
 
-cg = _krylov("cg", 10)
-cgs = _krylov("cgs", 5)
-bicgstab = _krylov("bicgstab", 10)
+def _cg(A, M, b, x, atol, maxiter, callback):
+    r, rho, p, done = b - A(x), 0, None, 0
+    while done < maxiter:
+        z = M(r)
+        before, rho = rho, np.vdot(r, z)
+        p = z + rho / before * p if done else z
+        q = A(p)
+        alpha = rho / np.vdot(p, q)
+        x = x + alpha * p
+        r = r - alpha * q
+        done += 1
+        callback(x)
+        residual = np.linalg.norm(r)
+        if residual <= atol:
+            break
+    return x, done if done == maxiter and not residual <= atol else 0
+
+
+def _cgs(A, M, b, x, atol, maxiter, callback):
+    first = u = b - A(x)
+    r, p, rho, done = first.copy(), first.copy(), np.dot(first, first), 0
+    while True:
+        v = A(M(p))
+        alpha = rho / np.dot(first, v)
+        q = u - alpha * v
+        z = M(u + q)
+        x += alpha * z
+        r -= alpha * A(z)
+        residual = np.linalg.norm(r)
+        done += 1
+        callback(x)
+        if residual <= atol or done >= maxiter:
+            return x, done if done == maxiter and not residual < atol else 0
+        before, rho = rho, np.dot(first, r)
+        beta = rho / before
+        u = r + beta * q
+        p = (p * beta + q) * beta + u
+
+
+def _bicgstab(A, M, b, x, atol, maxiter, callback):
+    dot = np.vdot if x.dtype.kind == "c" else np.dot
+    least = np.finfo(x.dtype).eps ** 2
+    r, done = b - A(x), 0
+    first, before = r.copy(), None
+    p = v = alpha = omega = None
+    while True:
+        residual = np.linalg.norm(r)
+        if residual <= atol or done >= maxiter:
+            return x, done if done >= maxiter and not residual <= atol else 0
+        rho = dot(first, r)
+        if abs(rho) < least:
+            return x, -10
+        if done:
+            if abs(omega) < least:
+                return x, -11
+            p = (p - omega * v) * (rho / before * (alpha / omega)) + r
+        else:
+            p = r.copy()
+        at = M(p)
+        v = A(at)
+        along = dot(first, v)
+        if along == 0:
+            return x, -11
+        alpha = rho / along
+        r -= alpha * v
+        if np.linalg.norm(r) <= atol:
+            x += alpha * at
+            return x, 0
+        z = M(r)
+        t = A(z)
+        omega = dot(t, r) / dot(t, t)
+        x += alpha * at
+        x += omega * z
+        r -= omega * t
+        before = rho
+        done += 1
+        callback(x)
+
+
+cg = _krylov(_cg, 10)
+cgs = _krylov(_cgs, 5)
+bicgstab = _krylov(_bicgstab, 10)
 
 
 @np.errstate(all="ignore")
