@@ -27,8 +27,11 @@ def only_the_standin(monkeypatch):
 
 @pytest.fixture
 def four_devices(monkeypatch):
-    """Four logical devices."""
+    """Four logical devices; none may touch another's memory, whatever a test before has let."""
+    from cupy.cuda import _ownership
+
     monkeypatch.setenv("CUPY_STANDIN_DEVICES", "4")
+    monkeypatch.setattr(_ownership, "_peers", set())
 
 
 @pytest.fixture

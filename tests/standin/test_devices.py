@@ -22,18 +22,6 @@ extern "C" __global__ void scale(float *x, const float *factor, int n) {
 
 
 @pytest.fixture
-def four_devices(monkeypatch):
-    """Four devices; at the end the peer access that a test has enabled is gone."""
-    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "4")
-    yield
-    for device in range(4):
-        with cp.cuda.Device(device):
-            for peer in range(4):
-                if device != peer and cp.cuda._ownership.may_touch(device, peer):
-                    runtime.deviceDisablePeerAccess(peer)
-
-
-@pytest.fixture
 def scale():
     return cp.RawKernel(SCALE, "scale")
 
