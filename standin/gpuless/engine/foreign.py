@@ -11,7 +11,7 @@ from gpuless.engine import compiler
 from gpuless.engine.errors import CompileError
 from gpuless.engine.options import Options
 from gpuless.engine.preprocess import Preprocessed
-from gpuless.engine.source import closing
+from gpuless.engine.source import closing, opening
 
 # Of GCC's functions those that NVRTC has.
 _BUILT_IN = frozenset(
@@ -188,25 +188,15 @@ def _braces(bare: str) -> Iterator[tuple[int, str]]:
                 yield match.end() - 1, _EXPRESSION
                 break
     for match in re.finditer(r"\)\s*\{", bare):
-        opening = _opening(bare, match.start())
-        before = bare[:opening].rstrip()[-40:]
-        written = bare[opening + 1 : match.start()]
+        start = opening(bare, match.start())
+        before = bare[:start].rstrip()[-40:]
+        written = bare[start + 1 : match.start()]
         if not _TYPE.fullmatch(written):
             continue
         if re.search(r"\boperator\s*[^\w\s]+$", before):
             continue
         if before.endswith(tuple("=(,?+-*/&|^!~<")) or re.search(r"\breturn$", before):
             yield match.end() - 1, _EXPRESSION
-
-
-def _opening(bare: str, closed: int) -> int:
-    """Where the parenthesis that closes at ``closed`` opens."""
-    depth = 0
-    for at in range(closed, -1, -1):
-        depth += (bare[at] == ")") - (bare[at] == "(")
-        if depth == 0:
-            return at
-    return 0
 
 
 def _declares(bare: str, start: int) -> bool:

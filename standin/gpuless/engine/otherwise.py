@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gpuless.engine.errors import CompileError
 from gpuless.engine.options import Options
 from gpuless.engine.preprocess import Preprocessed
-from gpuless.engine.source import LEXEME, closing
+from gpuless.engine.source import LEXEME, closing, opening
 
 _BEHIND = re.compile(r"\}\s*(?:__attribute__|__align__)\s*\(")
 _TYPE = re.compile(r"\b(?:struct|class|union|enum)\b[^()=]*$")
@@ -83,7 +83,7 @@ def _found(text: str, bare: str, options: Options) -> Iterator[tuple[int, str]]:
 
 def _attributes(bare: str, options: Options) -> Iterator[tuple[int, str]]:
     for match in _BEHIND.finditer(bare):
-        head = re.split(r"[;{}]", bare[: _opening(bare, match.start())])[-1]
+        head = re.split(r"[;{}]", bare[: opening(bare, match.start())])[-1]
         if _TYPE.search(_without_attributes(head)):
             yield match.start(), BEHIND
     before_20 = int(options.arguments[0][-2:]) < 20
@@ -135,16 +135,6 @@ def _literals(text: str) -> Iterator[tuple[int, str]]:
             yield match.start(), NAMED.format(named[1])
         elif not literal.isascii() and (wide or literal[0] == "'"):
             yield match.start(), NAMED.format(re.search(r"[^\x00-\x7f]", literal)[0])
-
-
-def _opening(bare: str, closed: int) -> int:
-    """Where the brace that closes at ``closed`` opens."""
-    depth = 0
-    for at in range(closed, -1, -1):
-        depth += (bare[at] == "}") - (bare[at] == "{")
-        if depth == 0:
-            return at
-    return 0
 
 
 def _without_attributes(head: str) -> str:

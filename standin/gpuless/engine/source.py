@@ -47,3 +47,13 @@ def closing(bare: str, opening: int) -> int:
         if depth == 0:
             return match.start()
     return len(bare) - 1
+
+
+def opening(bare: str, closed: int) -> int:
+    """Where the bracket that closes at ``closed`` opens, or the start."""
+    depth = 0
+    for at in range(closed, -1, -1):
+        depth += (bare[at] in ")]}") - (bare[at] in "([{")
+        if depth == 0:
+            return at
+    return 0
