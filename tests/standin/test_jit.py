@@ -312,6 +312,23 @@ def test_a_short_number_overflows_where_it_is_kept():
     assert out.get().tolist() == [128, -128, -128]
 
 
+def test_functions_of_short_numbers_compute_with_what_an_operand_is_in_c():
+    @jit.rawkernel()
+    def kernel(x, y, out):
+        out[0] = (x[0] + x[0]) // y[0]
+        out[1] = (x[0] + x[0]) % y[0]
+        out[2] = max(x[0] + x[0], y[0])
+        out[3] = cp.fmin(x[0] * x[0], y[0] * x[0])
+        out[4] = (x[0] + x[0]) ** (y[0] + y[0])
+        out[5] = cp.lcm(x[0] + x[0], y[0] + y[0])
+        out[6] = cp.sign(x[0] + x[0])
+        out[7] = cp.absolute(x[0] + x[0])
+
+    out = cp.zeros(8, int)
+    kernel[1, 1](cp.array([100], "b"), cp.array([3], "b"), out)
+    assert out.get().tolist() == [66, 2, 200, 300, 200**6 % 2**32, 600, 1, -56]
+
+
 @pytest.mark.parametrize("value", [np.float16(1.5), np.int8(-7), True, 3, 2.5, 1 + 2j])
 def test_numbers_as_arguments(value):
     @jit.rawkernel()

@@ -82,22 +82,20 @@ struct Array {
   }
 };
 
-// Rounded down, as in Python; by the integer 0 it is 0.
-template <typename T>
-__device__ T floor_divide(T x, T y) {
-  if constexpr (static_cast<T>(1) / 2 != 0) {
-    return floor(x / y);
-  } else {
-    if (y == 0) return 0;
-    const T quotient = x / y;
-    return quotient - (quotient * y != x && (x < 0) != (y < 0));
+// Rounded down, as in Python; by the integer 0 it is 0. As in CuPy's header two small integers are
+// taken as the `int` that C++ makes of them.
+#define STANDIN_FLOOR_DIVIDE(T)                                  \
+  __device__ inline T floor_divide(T x, T y) {                   \
+    if (y == 0) return 0;                                        \
+    const T quotient = x / y;                                    \
+    return quotient - (quotient * y != x && (x < 0) != (y < 0)); \
   }
-}
-template <typename T>
-__device__ T remainder(T x, T y) {
-  if (static_cast<T>(1) / 2 == 0 && y == 0) return 0;
-  return x - floor_divide<T>(x, y) * y;
-}
+STANDIN_FLOOR_DIVIDE(int)
+STANDIN_FLOOR_DIVIDE(unsigned int)
+STANDIN_FLOOR_DIVIDE(long long)
+STANDIN_FLOOR_DIVIDE(unsigned long long)
+__device__ inline float floor_divide(float x, float y) { return floor(x / y); }
+__device__ inline double floor_divide(double x, double y) { return floor(x / y); }
 
 // 1 / x**n rounded towards zero where n is negative.
 template <typename T>
@@ -111,14 +109,11 @@ __device__ T power(T x, T n) {
 template <typename T>
 __device__ T complex_power(T x, T n) { return n == T(0) ? T(1) : pow(x, n); }
 
+// Of floating-point numbers; a NaN is the result.
 template <typename T>
-__device__ T smaller(T x, T y) { return y < x ? y : x; }
+__device__ T minimum(T x, T y) { return isnan(x) ? x : isnan(y) || y < x ? y : x; }
 template <typename T>
-__device__ T larger(T x, T y) { return x < y ? y : x; }
-template <typename T>
-__device__ T minimum(T x, T y) { return isnan(x) ? x : isnan(y) ? y : smaller<T>(x, y); }
-template <typename T>
-__device__ T maximum(T x, T y) { return isnan(x) ? x : isnan(y) ? y : larger<T>(x, y); }
+__device__ T maximum(T x, T y) { return isnan(x) ? x : isnan(y) || x < y ? y : x; }
 
 template <typename T>
 __device__ T gcd(T x, T y) {
@@ -131,7 +126,7 @@ __device__ T gcd(T x, T y) {
 }
 template <typename T>
 __device__ T lcm(T x, T y) {
-  const T divisor = gcd<T>(x, y), product = divisor == 0 ? 0 : x / divisor * y;
+  const T divisor = gcd(x, y), product = divisor == 0 ? 0 : x / divisor * y;
   return product < 0 ? -product : product;
 }
 
@@ -147,7 +142,7 @@ __device__ size_t aligned(int line, const void *to, const void *from, size_t byt
 
 }  // namespace jit
 
-#ifndef STANDIN_NVRTC
+#if !defined(STANDIN_NVRTC) && !defined(STANDIN_CUPY_ATOMICS_H)
 STANDIN_ATOMIC(atomicAdd, float16, old + value)
 #endif
 

@@ -1,5 +1,5 @@
-"""What ``cupy.vectorize`` and ``cupyx.jit`` know of Python: a function's source and constants,
-operators, refusals.
+"""What ``cupyx.jit``, and ``cupy.vectorize`` by it, knows of Python: a function's source and
+constants, operators, refusals.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _bits(sign: str, bools: str = "") -> list:
 
 def _extreme(name: str, of_integers: str) -> list:
     return [
-        *_loops("?" + _INTEGERS, f"jit::{of_integers}<{{T}}>({{0}}, {{1}})"),
+        *_loops("?" + _INTEGERS, f"{of_integers}({{0}}, {{1}})"),
         *_loops(_FLOATS, f"jit::{name}<{{T}}>({{0}}, {{1}})"),
         *_loops(_COMPLEX, _uncovered(name), nin=2),
     ]
@@ -98,11 +98,14 @@ LOOPS: dict[str, list[_Loop]] = {
     "multiply": _arithmetic("*", "{0} & {1}"),
     "true_divide": _loops(["q", "qQ", "Qq", "Q"], _DIVIDE, "d")
     + _loops(_FLOATS + _COMPLEX, _DIVIDE),
-    "floor_divide": _loops(_INTEGERS + _FLOATS, "jit::floor_divide<{T}>({0}, {1})"),
-    "remainder": _loops(_INTEGERS + _FLOATS, "jit::remainder<{T}>({0}, {1})"),
+    "floor_divide": _loops(_INTEGERS + _FLOATS, "jit::floor_divide({0}, {1})"),
+    "remainder": [
+        *_loops(_INTEGERS, "({0} - jit::floor_divide({0}, {1}) * {1}) * ({1} != 0)"),
+        *_loops(_FLOATS, "{0} - jit::floor_divide({0}, {1}) * {1}"),
+    ],
     "power": [
-        _Loop("??", "b", "jit::power<{T}>({0}, {1})"),
-        *_loops(_INTEGERS, "jit::power<{T}>({0}, {1})"),
+        _Loop("??", "b", "jit::power({0}, {1})"),
+        *_loops(_INTEGERS, "jit::power({0}, {1})"),
         *_loops("ef", "powf({0}, {1})"),
         *_loops("d", "pow({0}, {1})"),
         *_loops(_COMPLEX, "jit::complex_power<{T}>({0}, {1})"),
@@ -123,7 +126,7 @@ LOOPS: dict[str, list[_Loop]] = {
     "positive": _loops("?", _refused("positive, the `+` operator"))
     + _loops(_INTEGERS + _FLOATS + _COMPLEX, "+{0}"),
     "absolute": [
-        *_signed("{0}", "abs({0})", "{0}"),
+        *_signed("{0}", "{0} > 0 ? {0} : -{0}", "{0}"),
         *_loops(_FLOATS, "fabs({0})"),
         _Loop("F", "f", "abs({0})"),
         _Loop("D", "d", "abs({0})"),
@@ -142,12 +145,10 @@ LOOPS: dict[str, list[_Loop]] = {
     "logical_or": _comparison("||"),
     "logical_xor": _loops("?" + _INTEGERS + _FLOATS, "!{0} != !{1}", "?"),
     "logical_not": _loops("?" + _INTEGERS + _FLOATS, "!{0}", "?"),
-    "minimum": _extreme("minimum", "smaller"),
-    "maximum": _extreme("maximum", "larger"),
-    "fmin": _loops("?" + _INTEGERS, "jit::smaller<{T}>({0}, {1})")
-    + _function("fmin", "fmin({0}, {1})", 2),
-    "fmax": _loops("?" + _INTEGERS, "jit::larger<{T}>({0}, {1})")
-    + _function("fmax", "fmax({0}, {1})", 2),
+    "minimum": _extreme("minimum", "min"),
+    "maximum": _extreme("maximum", "max"),
+    "fmin": _loops("?" + _INTEGERS, "min({0}, {1})") + _function("fmin", "fmin({0}, {1})", 2),
+    "fmax": _loops("?" + _INTEGERS, "max({0}, {1})") + _function("fmax", "fmax({0}, {1})", 2),
     "floor": _rounding("floor({0})"),
     "ceil": _rounding("ceil({0})"),
     "trunc": _rounding("trunc({0})"),
@@ -164,9 +165,9 @@ LOOPS: dict[str, list[_Loop]] = {
     "signbit": _loops(_FLOATS, "signbit({0})", "?"),
     "ldexp": _loops(["ei", "fi", "el", "fl", "di", "dq"], "ldexp({0}, {1})"),
     "gcd": _loops("?", TypeError("gcd cannot be computed with boolean arrays"), nin=2)
-    + _loops(_INTEGERS, "jit::gcd<{T}>({0}, {1})"),
+    + _loops(_INTEGERS, "jit::gcd({0}, {1})"),
     "lcm": _loops("?", TypeError("lcm cannot be computed with boolean arrays"), nin=2)
-    + _loops(_INTEGERS, "jit::lcm<{T}>({0}, {1})"),
+    + _loops(_INTEGERS, "jit::lcm({0}, {1})"),
     "rsqrt": _loops(_FLOATS, "rsqrt({0})") + _loops(_COMPLEX, _uncovered("rsqrt")),
     "cbrt": _loops(_FLOATS, "cbrt({0})"),
     "fabs": _loops(_FLOATS, "fabs({0})"),
@@ -240,11 +241,9 @@ def apply(name: str, args: list, mode: str, dtype=None) -> Value:
     result, first = scalar(loop.output), scalar(loop.inputs[0])
     code = loop.code.format(*operands, T=result, A=first)
     if max(loop.code.count(f"{{{number}}}") for number in range(len(args))) > 1:
-        # Each operand is worked out once.
+        # Each operand is worked out once. What it is in C++ it stays: two int8 make an int.
         names = ["x", "y"][: len(args)]
-        parameters = ", ".join(
-            f"{scalar(char)} {one}" for char, one in zip(loop.inputs, names, strict=True)
-        )
+        parameters = ", ".join(f"auto {one}" for one in names)
         body = loop.code.format(*names, T=result, A=first)
         code = f"[]({parameters}) -> {result} {{ return {body}; }}({', '.join(operands)})"
     return Value(f"({code})", result)

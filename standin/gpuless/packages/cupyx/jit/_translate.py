@@ -21,15 +21,23 @@ MOST_FUNCTIONS = 100
 
 
 class Program:
-    """The text of a kernel, which is the first function, for arguments of these types."""
+    """The text of a kernel, which is the first function, for arguments of these types; or of what
+    ``words`` make of it, which returns ``result``, or what it will."""
 
-    def __init__(self, function: Callable, mode: str, types: tuple[Type, ...]):
+    def __init__(
+        self,
+        function: Callable,
+        mode: str,
+        types: tuple[Type, ...],
+        words: str = 'extern "C" __global__',
+        result: Type | None = VOID,
+    ):
         self.mode, self.cooperative = mode, False
         self.headers, self.texts = ["cupyx_jit.h"], []
         # By function and types: its name and the type of what it returns, None while it is written.
         self.functions: dict[tuple, tuple[str, Type] | None] = {}
         self.file = inspect.getsourcefile(function)
-        self.name, _ = self.add(function, types, 'extern "C" __global__', VOID)
+        self.name, self.result = self.add(function, types, words, result)
         self.text = "\n".join([f'#include "{one}"' for one in self.headers] + self.texts) + "\n"
 
     def include(self, header: str) -> None:
