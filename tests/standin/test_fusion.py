@@ -208,3 +208,52 @@ def test_where_takes_an_integer_that_the_type_cannot_hold():
     assert fused.dtype == np.uint8 and fused.tolist() == [3, 253, 7]
     with pytest.raises(OverflowError):  # only outside of fuse
         cp.where(x, x, -3)
+
+
+@pytest.mark.parametrize(
+    "function, dtype",
+    [
+        (lambda x: x / 2, "d"),
+        (lambda x: 300 / x, "d"),
+        (lambda x: x / 2.5, "e"),
+        (lambda x: x < 300, "?"),
+        (lambda x: (x == 44) | (300 != x), "?"),
+        (lambda x: cp.logical_and(x, 256), "?"),
+        (lambda x: cp.float_power(x, 2), "d"),
+    ],
+)
+def test_integers_divide_and_compare_as_wide_ones(function, dtype):
+    """CuPy has no kernel for these of small integers: 300 stays 300 beside them."""
+    x = np.array([1, 44, 255], "B")
+    found = cp.fuse(kernel_name="wide")(function)(cp.asarray(x))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found.get(), function(cp.asarray(x, "q")).get(), rtol=1e-3)
+
+
+def test_each_result_has_an_element_for_each_of_the_arguments():
+    x, y = cp.arange(4.0), cp.zeros((3, 4))
+
+    @cp.fuse()
+    def results(x, y, a):
+        return x + 1, a * 2, y
+
+    assert [one.shape for one in results(x, y, 2.5)] == [(3, 4)] * 3
+    assert results(x, y, 2.5)[1].get().tolist() == [[5.0] * 4] * 3
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        results(x, cp.zeros(3), 1)
+
+    @cp.fuse()
+    def part(x, y):  # in CuPy another kernel, which has a shape for each
+        return x[::-1]
+
+    assert part(x, y).shape == (4,)
+
+
+def test_functions_of_numbers_alone():
+    @cp.fuse()
+    def rounds(x):
+        return cp.around(200) + cp.real(0.1), x
+
+    assert rounds(cp.zeros(2))[0].dtype == np.float16
+    with pytest.raises(TypeError):
+        cp.fuse(kernel_name="minus")(lambda x, a: -a)(cp.zeros(2), True)

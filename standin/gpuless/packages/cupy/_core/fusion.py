@@ -16,12 +16,25 @@ import numpy as np
 from cupy._core import _operators, _ufuncs
 from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
-from cupy._core._ufunc import ufunc
+from cupy._core._routines import broadcast_to
+from cupy._core._ufunc import broadcast, ufunc
 from cupy.cuda.compiler import CompileException
 
 _SCALARS = (int, float, complex, bool, np.generic)
 _PYTHON = (bool, int, float, complex)
-_CHOICES = [2 * kind for kind in "?bBhHiIlLqQefdFD"]
+_TYPES = "?bBhHiIlLqQefdFD"
+_PAIRS = [2 * kind for kind in _TYPES]
+# The kernels that a universal function has in CuPy, where NumPy's has others.
+_COMPARED = "?? qq QQ qQ Qq ee ff dd FF DD".split()
+_KERNELS = {
+    **dict.fromkeys("equal not_equal less less_equal greater greater_equal".split(), _COMPARED),
+    **dict.fromkeys(("logical_and", "logical_or"), _COMPARED[:-2]),
+    "true_divide": "qq qQ Qq QQ ee ff dd FF DD".split(),
+    "float_power": "dd FF DD".split(),
+    "subtract": _PAIRS,
+    "negative": list(_TYPES),
+    "positive": list(_TYPES),
+}
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
 _OTHERS = "where clip copy copyto around round real imag".split()
 
@@ -83,6 +96,7 @@ class _ArrayProxy(_VariableProxy):
     __slots__ = ()
 
     def __getitem__(self, index):
+        _local.elementwise = False
         entries = index if isinstance(index, tuple) else (index,)
         for entry in entries:
             if not (entry is None or entry is Ellipsis or isinstance(entry, (int, slice))):
@@ -158,6 +172,7 @@ def _fusable(function: Callable) -> Callable:
         given = args[1:] if args and isinstance(args[0], ufunc) else args
         name = getattr(function, "__name__", "")
         if name in _REDUCTIONS:
+            _local.elementwise = False
             if kwargs.pop("keepdims", False):
                 raise NotImplementedError(f"cupy.{name} does not support `keepdims` in fusion yet.")
             content = [_unwrap(given[0]), *given[1:]]
@@ -168,10 +183,13 @@ def _fusable(function: Callable) -> Callable:
             for key, value in kwargs.items()
         }
         if name == "where":
-            content = [asarray(content[0]), *_typed(content[1:], _CHOICES)]
+            content = [asarray(content[0]), *_typed(content[1:], _PAIRS)]
+        elif name in ("real", "imag", "around", "round"):
+            content[:1] = _typed(content[:1], list(_TYPES))
         elif isinstance(args[0], ufunc):
             inputs = args[0].nin
-            content[:inputs] = _typed(content[:inputs], args[0].types)
+            kernels = _KERNELS.get(args[0].name.removeprefix("cupy_"), args[0].types)
+            content[:inputs] = _typed(content[:inputs], kernels)
         content = [*args[: len(args) - len(given)], *content]
         _local.fusing = False  # what CuPy does inside is not fused code
         try:
@@ -228,12 +246,14 @@ class Fusion:
             arg if arg is None else (_ArrayProxy if isinstance(arg, ndarray) else _ScalarProxy)(arg)
             for arg in args
         ]
-        _local.fusing = True
+        _local.fusing = _local.elementwise = True
         try:
             result = self.func(*proxies)
         finally:
             _local.fusing = False
-        output = _output(result, args)
+        # One kernel for all: each result has an element for each of the arguments' elements.
+        shapes = [a.shape for a in args if isinstance(a, ndarray)]
+        output = _output(result, args, broadcast(shapes) if _local.elementwise else None)
         if not self.name.isidentifier():
             raise CompileException(
                 f"error: expected an identifier in 'void {self.name}': a lambda needs a name, as "
@@ -246,7 +266,7 @@ class Fusion:
         """Nothing is compiled, so there is nothing to forget."""
 
 
-def _output(result, args: tuple):
+def _output(result, args: tuple, shape: tuple | None):
     if result is None:
         return None
     if isinstance(result, tuple):
@@ -254,12 +274,14 @@ def _output(result, args: tuple):
             raise ValueError(
                 "The all elements of return value of fused function must be of _ArrayProxy type."
             )
-        return tuple(_output(item, args) for item in result)
+        return tuple(_output(item, args, shape) for item in result)
     if not isinstance(result, _ArrayProxy):
         raise ValueError(
             "The return value of fused functions must be `None`, ndarray or a tuple of ndarays."
         )
     array = result._content
+    if shape is not None and array.shape != shape:
+        return broadcast_to(array, shape).copy()
     shared = (np.may_share_memory(array._array, a._array) for a in args if isinstance(a, ndarray))
     return array.copy() if any(shared) else array  # a kernel's output is an array of its own
 
