@@ -100,6 +100,15 @@ def test_it_is_what_the_translator_of_kernels_makes_of_it():
         cp.vectorize(lambda x: x + 1)(3)
 
 
+def test_the_functions_of_errors():
+    from cupyx.scipy import special
+
+    x = cp.array([0.5, 1.0], "f")
+    found = cp.vectorize(lambda x: special.erf(x) - special.erfc(x))(x)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.get(), (special.erf(x) - special.erfc(x)).get(), rtol=1e-6)
+
+
 def sets_sometimes(x):
     if x > 0:
         y = x

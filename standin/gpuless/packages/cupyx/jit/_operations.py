@@ -185,6 +185,9 @@ for _name in "isnan isinf isfinite".split():
     LOOPS[_name] = _loops(_FLOATS + _COMPLEX, f"{_name}({{0}})", "?")
 for _name in "atan2 hypot copysign nextafter".split():
     LOOPS[_name.replace("atan2", "arctan2")] = _function(_name, f"{_name}({{0}}, {{1}})", 2)
+_OF_ERRORS = "erf erfc erfcx".split()  # of cupyx.scipy.special
+for _name in _OF_ERRORS:
+    LOOPS[_name] = [_Loop("e", "d", f"{_name}({{0}})"), *_loops("fd", f"{_name}({{0}})")]
 
 
 def name_of(function) -> str | None:
@@ -193,9 +196,11 @@ def name_of(function) -> str | None:
 
     if isinstance(function, ufunc):
         return function.name.removeprefix("cupy_")
-    for module, name in ((cupyx, "rsqrt"), (cupy, "fix")):
-        if function is getattr(module, name):
-            return name
+    special = sys.modules.get("cupyx.scipy.special")
+    for module, names in ((cupyx, ["rsqrt"]), (cupy, ["fix"]), (special, _OF_ERRORS)):
+        for name in names if module else ():
+            if function is getattr(module, name):
+                return name
     return None
 
 
