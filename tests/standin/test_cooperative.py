@@ -230,3 +230,22 @@ def test_what_a_header_of_its_own_brings_is_not_there_without(header):
     with pytest.raises(cp.cuda.compiler.CompileException, match="is not a member of|has no member"):
         cp.RawKernel(start + source, "k").compile()
     cp.RawKernel(f"#include <cooperative_groups/{header}>\n" + start + source, "k").compile()
+
+
+def test_the_left_one_is_the_second_operand():
+    """As in CUDA's headers, which shows where an operation takes the nearest number that is none."""
+    scan = "#include <cooperative_groups/scan.h>\n"
+    body = """
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    auto nearest = [](int own, int left) { return own ? own : left; };
+    int i = threadIdx.x;
+    x[8 + i] = cg::inclusive_scan(tile, x[i], nearest);
+    x[16 + i] = cg::exclusive_scan(tile, x[i], nearest);
+    if (i < 5) x[24 + i] = cg::reduce(cg::coalesced_threads(), x[i], nearest);"""
+    x = cp.zeros(32, "i")
+    x[:8] = cp.array([1, 0, 0, 4, 0, 6, 0, 0])
+    k = kernel(body, "int *x", cooperative=False)
+    cp.RawKernel(scan + k.code, "k")((1,), (8,), (x,))
+    assert x[8:16].tolist() == [1, 1, 1, 4, 4, 6, 6, 6]
+    assert x[16:24].tolist() == [0, 1, 1, 1, 4, 4, 6, 6]
+    assert x[24:29].tolist() == [4] * 5

@@ -29,4 +29,14 @@ struct bit_xor {
     T operator()(T a, T b) const { return a ^ b; }
 };
 
+// What the threads of a group up to this one have, combined; the left one is the second operand, as in CUDA.
+template <class T, class Operation>
+inline T standin_scan(const coalesced_group &group, T value, Operation operation, int line) {
+    for (unsigned int gap = 1; gap < group.size(); gap *= 2) {
+        T left = group.shfl_up(value, (int)gap, line);
+        if (group.thread_rank() >= gap) value = operation(value, left);
+    }
+    return value;
+}
+
 }  // namespace cooperative_groups

@@ -13,13 +13,15 @@ inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation 
     return value;
 }
 
+// Of a part of a warp it is what a scan leaves with the last, as in CUDA.
 template <class T, class Operation>
 inline T reduce(const coalesced_group &group, T value, Operation operation,
                 int line = __builtin_LINE()) {
-    T result = group.shfl(value, 0, line);
-    for (unsigned int rank = 1; rank < group.size(); ++rank)
-        result = operation(result, group.shfl(value, (int)rank, line));
-    return result;
+    if (group.size() < 32)
+        return group.shfl(standin_scan(group, value, operation, line), (int)group.size() - 1, line);
+    for (int bits = 16; bits; bits /= 2)
+        value = operation(value, group.shfl(value, (int)group.thread_rank() ^ bits, line));
+    return value;
 }
 
 }  // namespace cooperative_groups

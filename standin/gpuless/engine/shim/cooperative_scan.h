@@ -7,13 +7,7 @@ namespace cooperative_groups {
 // What the threads up to this one (inclusive) or before it (exclusive) have, combined.
 template <class Group, class T, class Operation>
 inline T inclusive_scan(const Group &all, T value, Operation operation, int line = __builtin_LINE()) {
-    coalesced_group group(all.mask());
-    T result = value;
-    for (unsigned int gap = 1; gap < group.size(); gap *= 2) {
-        T left = group.shfl_up(result, (int)gap, line);
-        if (group.thread_rank() >= gap) result = operation(left, result);
-    }
-    return result;
+    return standin_scan(coalesced_group(all.mask()), value, operation, line);
 }
 template <class Group, class T>
 inline T inclusive_scan(const Group &group, T value, int line = __builtin_LINE()) {
