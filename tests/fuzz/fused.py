@@ -79,6 +79,8 @@ def fused(draw) -> Case:
         return case
     if not isinstance(wanted, (np.ndarray, np.generic)):
         reject()  # a plain number: it depends on no argument
+    if not reduced:  # one kernel for all: its result has the shape that all arguments have together
+        wanted = np.broadcast_to(wanted, np.broadcast_shapes(*(x.shape for x in host.values())))
     rough = wanted.dtype.char if wanted.dtype.kind == "f" else ""
     case.expect("z", np.asarray(wanted), rough)
     return case
