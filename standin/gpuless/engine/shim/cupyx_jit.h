@@ -84,16 +84,17 @@ struct Array {
 
 // Rounded down, as in Python; by the integer 0 it is 0. As in CuPy's header two small integers are
 // taken as the `int` that C++ makes of them.
-#define STANDIN_FLOOR_DIVIDE(T)                                  \
-  __device__ inline T floor_divide(T x, T y) {                   \
-    if (y == 0) return 0;                                        \
-    const T quotient = x / y;                                    \
-    return quotient - (quotient * y != x && (x < 0) != (y < 0)); \
+#define STANDIN_FLOOR_DIVIDE(T)                                           \
+  __device__ inline T floor_divide(T x, T y) {                            \
+    if (y == 0) return 0;                                                 \
+    const T quotient = x / y;                                             \
+    return quotient - (quotient * y != x && (x < 0) != (y < 0));          \
+  }                                                                       \
+  __device__ inline unsigned T floor_divide(unsigned T x, unsigned T y) { \
+    return y == 0 ? 0 : x / y;                                            \
   }
 STANDIN_FLOOR_DIVIDE(int)
-STANDIN_FLOOR_DIVIDE(unsigned int)
 STANDIN_FLOOR_DIVIDE(long long)
-STANDIN_FLOOR_DIVIDE(unsigned long long)
 __device__ inline float floor_divide(float x, float y) { return floor(x / y); }
 __device__ inline double floor_divide(double x, double y) { return floor(x / y); }
 
