@@ -244,8 +244,12 @@ def test_what_need_not_be_copied_is_shared(form, kind):
     a = getattr(sparse, f"csr_{kind}")(cp.asarray(DENSE)).asformat(form)
     assert a.asformat(form) is getattr(a, f"to{form}")() is a.astype(float, copy=False) is a
     assert a.conj(copy=False) is a and a.astype("f", copy=False).dtype == np.float32
-    for other in (a.T, a.tocoo(), a.transpose()):
+    for other in (a.T, a.tocoo(), a.transpose(), a.real):
         assert other.data is a.data
+    assert a.reshape(a.shape) is a and a.reshape(1, -1).shape == (1, a.shape[0] * a.shape[1])
+    assert not np.shares_memory((a * 1j).real.data._array, a.data._array)
+    if kind == "matrix":
+        assert a.asfptype() is a and a.astype(bool).asfptype().dtype == np.float32
     np.testing.assert_array_equal(a.T.toarray().get(), DENSE.T)
     np.testing.assert_array_equal(a.tocoo().toarray().get(), DENSE)
     a.data *= 2

@@ -677,3 +677,56 @@ def test_indices_along_an_axis_wrap_around():
     assert cp.take_along_axis(x, cp.array([7]), None).tolist() == [1]
     with pytest.raises(IndexError):
         cp.take_along_axis(x, cp.array([[1.0]]), 1)
+
+
+def test_a_negative_integer_beside_one_without_a_sign_is_false_to_logical_and():
+    signed, unsigned = cp.array([0, 1, -1]), cp.array([5, 5, 5], "u8")
+    for found in (cp.logical_and(signed, unsigned), cp.logical_and(unsigned, signed)):
+        assert found.tolist() == [False, True, False]
+    assert not cp.logical_and(unsigned, -1).any() and cp.logical_and(unsigned, 1).all()
+    assert cp.logical_and(signed, unsigned.astype("u4")).tolist() == [False, True, True]
+    assert cp.logical_or(signed, unsigned).all()
+
+
+def test_the_first_row_with_such_results_is_taken_for_a_dtype():
+    assert cp.power(cp.array([2, 0], "i1"), 3, dtype="i1").tolist() == [1, 0]  # of booleans
+    third = cp.float_power(cp.array([1 / 3]), 1, dtype="D")
+    assert third.dtype == complex and abs(complex(third[0]) - 1 / 3) > 1e-9  # of complex64
+
+
+def test_inner_product_of_nothing():
+    with pytest.raises(ZeroDivisionError):
+        cp.inner(cp.zeros((2, 0)), cp.zeros(0))
+    assert cp.inner(cp.zeros((0, 3)), cp.zeros((2, 3))).shape == (0, 2)
+
+
+def test_a_weighted_covariance_is_taken_around_the_plain_mean():
+    x, w = np.array([[1.0, 2, 6], [0, 1, 5]]), np.array([1, 2, 1])
+    off = x - x.mean(axis=1, keepdims=True)
+    for name, count in (("fweights", 4 - 1), ("aweights", 4 - 6 / 4)):
+        found = cp.cov(cp.asarray(x), **{name: cp.asarray(w)})
+        np.testing.assert_allclose(found.get(), (off * w) @ off.T / count)
+    np.testing.assert_allclose(cp.cov(cp.asarray(x)).get(), np.cov(x))
+
+
+def test_searches_compare_as_c_does():
+    """A negative integer is large beside one without a sign, float32 has 24 digits."""
+    bins = cp.array([1, 5], "u8")
+    assert cp.searchsorted(bins, cp.array([-1, 0, 3])).tolist() == [2, 0, 1]
+    assert cp.digitize(cp.array([-1, 0, 3]), bins).tolist() == [2, 0, 1]
+    single = cp.array([2**24], "f")
+    assert cp.searchsorted(single, cp.array([2**24 + 1])).tolist() == [0]
+    for found in (cp.isin, cp.in1d):
+        assert found(cp.array([2**24 + 1, 3]), single).tolist() == [True, False]
+    assert cp.isin(cp.array([-1]), cp.array([2**64 - 1], "u8"), invert=True).tolist() == [False]
+    assert cp.intersect1d(cp.array([-1, 7]), cp.array([2**64 - 1], "u8")).tolist() == [-1]
+    assert cp.setdiff1d(cp.array([-1, 7]), cp.array([2**64 - 1], "u8")).tolist() == [7]
+    assert cp.digitize(cp.array([1.0]), cp.array([INF, NAN])).tolist() == [0]
+    assert cp.isin(cp.array([1, -1]), cp.array([], "u8")).tolist() == [False, False]
+
+
+def test_an_intersection_without_duplicates_keeps_the_order_of_the_first():
+    a, b = cp.array([3, 1, 2]), cp.array([2, 3, 9])
+    found, first, second = cp.intersect1d(a, b, assume_unique=True, return_indices=True)
+    assert (found.tolist(), first.tolist(), second.tolist()) == ([3, 2], [0, 2], [1, 0])
+    assert cp.intersect1d(a, b).tolist() == [2, 3]

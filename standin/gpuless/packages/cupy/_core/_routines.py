@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cupy._core import _convolutions, _einsum, _order, _reductions, _statistics
+from cupy._core import _convolutions, _einsum, _order, _reductions, _search, _statistics
 from cupy._core import _special as own
 from cupy._core import _stricter as stricter
 from cupy._core import _sums as sums
@@ -124,14 +124,14 @@ array_equiv = row(own.array_equiv, "oo", name="array_equiv")
 convolve = row(_convolutions.convolve, "dd")
 corrcoef = row(stricter.of_two(np.corrcoef), library="cuBLAS")
 correlate = row(_convolutions.correlate, "dd")
-cov = row(stricter.of_two(np.cov), library="cuBLAS")
+cov = row(stricter.of_two(_statistics.cov), library="cuBLAS")
 cross = row(own.cross, "aa", name="cross")
 diff = row(np.diff, "a", order="C")
 dot = row(np.dot, "od", library=own.blas)
 ediff1d = row(stricter.ediff1d)
 einsum = row(_einsum.einsum, "-", library=_einsum.einsum_blas, order="S")
 gradient = row(own.gradient, "a", order="S")
-inner = row(np.inner, "dd", library=own.blas)
+inner = row(own.inner, "dd", library=own.blas)
 kron = row(own.kron, "uu")
 matmul = row(own.matmul, "dd", library=own.blas)
 outer = row(np.outer, "dd")
@@ -144,23 +144,23 @@ vdot = row(np.vdot, "dd")
 argpartition = row(sums.along(_order.argpartition), "o", order="S")
 argsort = row(sums.along(_order.argsort), "o", name="argsort", order="S")
 argwhere = row(np.argwhere, waits=True, order="C")
-digitize = row(np.digitize, "dd")
+digitize = row(_search.digitize, "dd")
 extract = row(np.extract, "dd", waits=True)
 flatnonzero = row(np.flatnonzero, waits=True)
 lexsort = row(_order.lexsort)
 msort = row(_order.msort, "o", name="msort", order="C")
 nonzero = own.nonzero(argwhere, row(np.nonzero, waits=True))
 partition = row(_order.partition, "o", order="C")
-searchsorted = row(np.searchsorted, "du")
+searchsorted = row(_search.searchsorted, "du")
 sort = row(_order.sort, "o", name="sort", order="C")
 sort_complex = row(own.sort_complex, "o")
 
 # Sets
 
-in1d = row(stricter.in1d, "dd", name="in1d")
-intersect1d = row(np.intersect1d, "dd", waits=True)
-isin = row(stricter.isin, "dd")
-setdiff1d = row(np.setdiff1d, "dd", waits=True)
+in1d = row(_search.in1d, "dd", name="in1d")
+intersect1d = row(_search.intersect1d, "dd", waits=True)
+isin = row(_search.isin, "dd")
+setdiff1d = row(_search.setdiff1d, "dd", waits=True)
 setxor1d = row(np.setxor1d, "dd", waits=True)
 union1d = row(np.union1d, "dd", waits=True)
 unique = row(_order.unique, waits=True)

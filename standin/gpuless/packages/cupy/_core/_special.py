@@ -331,6 +331,12 @@ def matmul(a, b, out=None, *, dtype=None, **kwargs):
     return out
 
 
+def inner(a, b):
+    if a.ndim and b.ndim and a.shape[-1] == b.shape[-1] == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")  # CuPy divides by it
+    return np.inner(a, b)
+
+
 def tensordot_blas(a, b, axes=2) -> str | None:
     summed = axes if isinstance(axes, int) else np.size(axes[0])
     return None if summed == a.ndim == b.ndim else blas(a, b)

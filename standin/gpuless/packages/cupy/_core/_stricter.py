@@ -16,17 +16,6 @@ def count_nonzero(a, axis=None):
     return np.asarray(np.count_nonzero(a, axis if axis is None else normalized(axis, a.ndim)))
 
 
-def isin(element, test_elements, assume_unique=False, invert=False):
-    types = element.dtype.char, test_elements.dtype.char
-    if element.size and {"F", "D"}.intersection(types) and types[0].upper() != types[1].upper():
-        raise TypeError("no kernel compares complex numbers with others than their parts")
-    return np.isin(element, test_elements, assume_unique, invert)
-
-
-def in1d(ar1, ar2, assume_unique=False, invert=False):
-    return isin(ar1.ravel(), ar2, assume_unique, invert)
-
-
 def splits(row: Callable) -> Callable:
     """``row``, which takes the places to split at from the host."""
 

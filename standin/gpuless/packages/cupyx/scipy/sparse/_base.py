@@ -464,7 +464,7 @@ def _converter(form: str):
     return named(to, f"to{form}", "of SciPy's matrix, on the device; itself if it is so already")
 
 
-_cast, _conjugated = _method("astype"), _method("conj")
+_cast, _conjugated, _reshaped = _method("astype"), _method("conj"), _method("reshape")
 
 
 def _astype(self, dtype, copy=True):
@@ -475,6 +475,26 @@ def _astype(self, dtype, copy=True):
 def _conj(self, copy=True):
     """The complex conjugate; without ``copy`` the matrix itself if it is real."""
     return _conjugated(self) if copy or self.dtype.kind == "c" else self
+
+
+def _real(self):
+    """The real parts: of a real matrix the same values, in the same memory."""
+    if self.dtype.kind == "c":
+        return on_device(self._here().real)
+    made = self.copy()
+    made.data = self.data
+    return made
+
+
+def _reshape(self, *args, **kwargs):
+    """The elements in another shape; the matrix itself where it has that already."""
+    made = _reshaped(self, *args, **kwargs)
+    return self if made.shape == self.shape else made
+
+
+def _asfptype(self):
+    """The matrix itself where it is real, else with elements that have a fraction."""
+    return self if self.dtype.kind == "f" else self.astype(np.promote_types(self.dtype, "f"))
 
 
 def _nonzero(self) -> tuple:
@@ -492,7 +512,8 @@ _spbase.__imul__, _spbase.__itruediv__, _spbase.__pow__ = _scale, _unscale, _pow
 _spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
 _spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
 _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
-_EVERYWHERE = """copy diagonal trace dot multiply power sum mean reshape __abs__ __neg__
+_spbase.reshape = _reshape
+_EVERYWHERE = """copy diagonal trace dot multiply power sum mean __abs__ __neg__
 __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
 sqrt tan tanh trunc"""
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
@@ -510,6 +531,7 @@ _spbase.count_nonzero = _count_nonzero
 _give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T
-_spbase.real = property(lambda self: on_device(self._here().real))
+_spbase.real = property(_real)
 _spbase.imag = property(lambda self: on_device(self._here().imag))
-_give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")
+spmatrix.asfptype = _asfptype
+_give(spmatrix, _method, "getH getcol getrow getformat getmaxprint get_shape getnnz")
