@@ -730,3 +730,42 @@ def test_an_intersection_without_duplicates_keeps_the_order_of_the_first():
     found, first, second = cp.intersect1d(a, b, assume_unique=True, return_indices=True)
     assert (found.tolist(), first.tolist(), second.tolist()) == ([3, 2], [0, 2], [1, 0])
     assert cp.intersect1d(a, b).tolist() == [2, 3]
+
+
+def test_fractions_that_are_joined_or_placed_become_integers_by_a_gpus_rule():
+    x = cp.array([-1.5, INF])
+    assert cp.array([x, x], dtype="u4").tolist() == [[0, 2**32 - 1]] * 2
+    for join in (cp.concatenate, cp.hstack, cp.vstack, cp.stack):
+        assert join([x], dtype="u4", casting="unsafe").ravel().tolist() == [0, 2**32 - 1]
+    out = cp.empty(2, "u4")
+    assert cp.concatenate([x], out=out, casting="unsafe").tolist() == [0, 2**32 - 1]
+    assert cp.einsum("i,i", cp.array([-1.5]), cp.array([2.0]), dtype="u8") == 0
+    assert cp.trace(cp.array([[-3.0]]), dtype="u8") == 0
+    square = cp.zeros((2, 2), "u4")
+    cp.fill_diagonal(square, x)
+    assert square.tolist() == [[0, 0], [0, 2**32 - 1]]
+    cp.place(square, square == 0, cp.array([-7.0, 3]))
+    assert square.tolist() == [[0, 3], [0, 2**32 - 1]]
+
+
+def test_a_number_without_axes_loses_the_sign_of_its_zero():
+    """CuPy clears the memory for it."""
+    assert not cp.signbit(cp.array(-0.0)) and not cp.signbit(cp.asarray(np.float32(-0.0)))
+    assert cp.signbit(cp.array([-0.0])).all()
+
+
+def test_polynomials_by_cupys_detours():
+    shorter = cp.poly1d(cp.array([1.0, 2])) - INF
+    np.testing.assert_array_equal(shorter.coeffs.get(), [1, NAN])
+    assert cp.polysub(cp.array([1, 2, 3]), cp.array([5])).tolist() == [1, 2, -2]
+    assert cp.polysub(cp.array([5]), cp.array([1, 2, 3])).tolist() == [-1, -2, 2]
+    powers = cp.polynomial.polynomial.polyvander(cp.array([NAN, 3.0]), 2)
+    np.testing.assert_array_equal(powers.get(), [[1, NAN, NAN], [1, 3, 9]])
+    assert not cp.signbit(cp.polynomial.polyutils.trimcoef(cp.array([-1.0]), 2))[0]
+
+
+def test_the_number_of_all_elements_is_one_of_the_hosts():
+    mean, count = cp.average(cp.arange(4.0), returned=True)
+    assert isinstance(mean, cp.ndarray) and isinstance(count, np.float64) and count == 4
+    assert isinstance(cp.average(cp.ones((2, 2)), 0, returned=True)[1], cp.ndarray)
+    assert isinstance(cp.average(cp.ones(2), weights=cp.ones(2), returned=True)[1], cp.ndarray)

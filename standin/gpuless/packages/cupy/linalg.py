@@ -217,6 +217,10 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 
 @functools.wraps(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=False):
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    if ord in (np.inf, -np.inf) and x.ndim == 1 and not x.size:
+        raise ValueError("zero-size array to reduction operation which has no identity")
     half = x.dtype.char == "e" and axis is not None
     half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
     if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
-from cupy._core._casts import cast
+from cupy._core._casts import as_type, cast
 from cupy._core._dispatch import check_dtype, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
@@ -35,12 +35,14 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
     """New memory like ``a``'s; order 'K' keeps the order of its strides."""
     if subok is not None:
         raise TypeError("subok is not supported yet")
+    if order is None:
+        raise AttributeError("'NoneType' object has no attribute 'upper'")
     if not hasattr(a, "flags"):
         raise AttributeError(f"{type(a).__name__!r} object has no attribute 'dtype'")
     source = a._array if isinstance(a, ndarray) else a
     dtype = check_dtype(a.dtype if dtype is None else dtype)
     # NumPy knows the strides; nothing is written into its array.
-    model = np.empty_like(source, dtype, order or "K", subok=False, shape=shape)
+    model = np.empty_like(source, dtype, order, subok=False, shape=shape or None)
     return _ndarray.allocate_like(model, dtype, "K")
 
 
@@ -155,10 +157,17 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             moved = _moved(obj, dtype, order, ndmin, blocking)
             if moved is not None:
                 return moved
-        host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
+        joined = dtype is not None and _on_device(obj)  # which the device casts
+        host = np.array(
+            _host_values(obj), dtype=None if joined else dtype, order=order, ndmin=ndmin
+        )
+        if joined:
+            host = as_type(host, check_dtype(dtype))
         if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
             host = host.astype(host.dtype.newbyteorder("="))
         check_dtype(host.dtype)
+        if not host.ndim and not host:
+            host = np.zeros_like(host)  # CuPy clears the memory: of -0.0 it makes 0.0
         if host.ndim and not _on_device(obj):
             refuse_while_capturing("H2D transfers")
         return _ndarray.place(host, order)
@@ -308,7 +317,7 @@ def _arange(start, stop=None, step=1, dtype=None):
     """Integers are counted from the integer ``start`` is, in steps of the integer ``step`` is."""
     given, begin = (start, stop, step), 0 if stop is None else start
     start, stop, step = map(_item, given)
-    if any(isinstance(value, complex) for value in (start, stop, step)):
+    if any(isinstance(value, (complex, np.complexfloating)) for value in (start, stop, step)):
         raise TypeError("arange is not for complex numbers")
     if dtype is None and any(isinstance(value, np.ndarray) for value in given):
         # CuPy asks Python's numbers alone whether there is one with a fraction.

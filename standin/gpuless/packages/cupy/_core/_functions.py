@@ -58,6 +58,8 @@ def put(a, ind, v, mode="wrap") -> None:
     target = a._array
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     fit(target.dtype, v)
+    if value.dtype.kind == "c" and target.dtype.kind != "c" and index.size:
+        raise TypeError("no kernel makes real numbers of complex ones")
     submit(lambda: np.put(target, index, cast(value, target.dtype).astype(target.dtype), mode))
 
 
@@ -65,22 +67,28 @@ def _plain(value):
     return value if isinstance(value, np.ndarray) else unwrap(value, [])
 
 
-def _writes(function: Callable) -> Callable:
-    """NumPy's ``function``, which writes to its first argument."""
+def _writes(function: Callable, at: int | None = None) -> Callable:
+    """NumPy's ``function``, which writes to its first argument; numbers that it takes as argument
+    ``at`` behind that become integers by a GPU's rule."""
 
     def change(array, *args, **kwargs) -> None:
         if not isinstance(array, ndarray):
             raise unsupported(array)
         values, options, _ = unwrap_call(args, kwargs)
         target = array._array
+        if at is not None:
+            numbers = values[at] if len(values) > at else None
+            if isinstance(numbers, (np.ndarray, np.generic)):
+                numbers = cast(np.asarray(numbers), target.dtype).astype(target.dtype)
+                values = (*values[:at], numbers, *values[at + 1 :])
         submit(lambda: function(target, *values, **options))
 
     return named(change, function.__name__)
 
 
-fill_diagonal = _writes(np.fill_diagonal)
-place = _writes(np.place)
-put_along_axis = _writes(np.put_along_axis)
+fill_diagonal = _writes(np.fill_diagonal, 0)
+place = _writes(np.place, 1)
+put_along_axis = _writes(np.put_along_axis, 1)
 putmask = _writes(np.putmask)
 
 

@@ -87,7 +87,16 @@ def _of_two(function: Callable, waits: bool = False) -> Callable:
     return named(call, function.__name__)
 
 
-polyadd, polysub = _of_two(np.polyadd), _of_two(np.polysub)
+def _polysub(a1, a2):
+    """Of a longer first one by a detour, on which an infinity becomes NaN."""
+    longer = len(a1) - len(a2)
+    if longer <= 0:
+        return np.polysub(a1, a2)
+    padded = np.pad(a2, (longer, 0)).astype(np.result_type(a1, a2))
+    return padded - (2 * padded - a1)
+
+
+polyadd, polysub = _of_two(np.polyadd), _of_two(named(_polysub, "polysub"))
 polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that lead
 
 

@@ -56,6 +56,8 @@ def _exists(x, bins):
 
 
 def searchsorted(a, v, side="left", sorter=None):
+    if isinstance(v, np.generic) and not isinstance(v, (float, complex)):
+        raise NotImplementedError("Only python scalars or ndarrays are supported for v")
     v = np.asarray(v)
     if a.ndim != 1 or not a.size or side not in ("left", "right") or v.dtype.kind == "c":
         return np.searchsorted(a, v, side, sorter)

@@ -150,6 +150,18 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
 
 
+def average(row):
+    """``row``, of whose results the number of elements is one of the host's where there is one."""
+
+    def call(a, axis=None, weights=None, returned=False, *, keepdims=False):
+        found = row(a, axis, weights, returned, keepdims=keepdims)
+        if not returned or weights is not None or found[0].ndim:
+            return found
+        return found[0], found[0].dtype.type(np.size(a._array if isinstance(a, ndarray) else a))
+
+    return named(call, row.__name__)
+
+
 def broadcast_arrays(*args):
     """Numbers stay what they are."""
     made = iter(np.broadcast_arrays(*(arg for arg in args if isinstance(arg, np.ndarray))))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import as_type
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import normalized, one_by_one
@@ -14,6 +15,32 @@ from cupy._core._reductions import normalized, one_by_one
 
 def count_nonzero(a, axis=None):
     return np.asarray(np.count_nonzero(a, axis if axis is None else normalized(axis, a.ndim)))
+
+
+def joined(function: Callable) -> Callable:
+    """``function``, which joins arrays: fractions become integers by a GPU's rule."""
+
+    @functools.wraps(function)
+    def call(arrays, *args, **kwargs):
+        out, dtype = kwargs.get("out"), kwargs.get("dtype")
+        dtype = out.dtype if out is not None else None if dtype is None else np.dtype(dtype)
+        if dtype is not None and dtype.kind in "iu" and kwargs.get("casting") == "unsafe":
+            arrays = [as_type(array, dtype) for array in arrays]
+        return function(arrays, *args, **kwargs)
+
+    return call
+
+
+def ordered(function: Callable) -> Callable:
+    """``function`` of an array, which takes an order but not None for it."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if kwargs.get("order", "") is None:
+            raise TypeError("object of type 'NoneType' has no len()")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def splits(row: Callable) -> Callable:

@@ -185,6 +185,8 @@ def in_float(function: Callable) -> Callable:
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     diagonal = np.diagonal(a, offset, axis1, axis2)
+    if dtype is not None and np.dtype(dtype).kind in "iu" and a.dtype.kind == "f":
+        diagonal = cast(diagonal, np.dtype(dtype)).astype(dtype)
     return in_float(np.sum)(diagonal, -1, dtype, out)
 
 
