@@ -259,6 +259,12 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
         (lambda x: cp.zeros_like(x, order=None), AttributeError),
         (lambda x: cp.linalg.norm(x.reshape(1, 3), axis=[0]), TypeError),
         (lambda x: cp.linalg.norm(x[:0], np.inf), ValueError),
+        (lambda x: cp.linalg.norm(cp.ones((3, 0)), 1), ValueError),
+        (lambda x: cp.copyto(x, 2**63), OverflowError),
+        (lambda x: cp.piecewise(x, [x == 0], [2**40]), OverflowError),
+        (lambda x: cp.tensordot(x[0], x, axes=-1), ValueError),
+        (lambda x: cp.triu_indices(4, 0, -1), ValueError),
+        (lambda x: cp.bincount(cp.array([2**62])), MemoryError),
     ],
 )
 def test_numbers_and_orders_that_cupy_does_not_take(call, error):

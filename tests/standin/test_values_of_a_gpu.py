@@ -5,6 +5,7 @@ import math
 
 import cupy as cp
 import cupyx
+import cupyx.scipy.linalg
 import numpy as np
 import pytest
 
@@ -697,6 +698,7 @@ def test_the_first_row_with_such_results_is_taken_for_a_dtype():
 def test_inner_product_of_nothing():
     with pytest.raises(ZeroDivisionError):
         cp.inner(cp.zeros((2, 0)), cp.zeros(0))
+    assert cp.signbit(cp.inner(cp.array(-1.0), cp.array([0.0])))[0]  # a product by element
     assert cp.inner(cp.zeros((0, 3)), cp.zeros((2, 3))).shape == (0, 2)
 
 
@@ -754,7 +756,23 @@ def test_a_number_without_axes_loses_the_sign_of_its_zero():
     assert cp.signbit(cp.array([-0.0])).all()
 
 
+def test_an_infinity_times_the_zeros_beside_an_array_is_no_number():
+    x, v = np.arange(3), np.array([INF, 1])
+    np.testing.assert_array_equal(
+        cp.convolve(cp.asarray(x), cp.asarray(v)).get(), [NAN, INF, INF, NAN]
+    )
+    for mode in ("full", "same", "valid"):
+        for a, b in ((np.arange(5), np.arange(1, 4)), (np.arange(2), np.arange(1, 5))):
+            for name in ("convolve", "correlate"):
+                found = getattr(cp, name)(cp.asarray(a), cp.asarray(b), mode)
+                assert found.tolist() == getattr(np, name)(a, b, mode).tolist()
+
+
 def test_polynomials_by_cupys_detours():
+    found = cp.polyval(cp.array([1.0, -1, 0]), cp.array([INF, 3]))
+    np.testing.assert_array_equal(found.get(), [NAN, 6])
+    assert cp.polyval(cp.array([1, 2, 3]), 2) == 11
+    assert cp.polyval(cp.array([1, 2], "e"), cp.array([3], "e")).dtype == np.float16
     shorter = cp.poly1d(cp.array([1.0, 2])) - INF
     np.testing.assert_array_equal(shorter.coeffs.get(), [1, NAN])
     assert cp.polysub(cp.array([1, 2, 3]), cp.array([5])).tolist() == [1, 2, -2]
@@ -769,3 +787,40 @@ def test_the_number_of_all_elements_is_one_of_the_hosts():
     assert isinstance(mean, cp.ndarray) and isinstance(count, np.float64) and count == 4
     assert isinstance(cp.average(cp.ones((2, 2)), 0, returned=True)[1], cp.ndarray)
     assert isinstance(cp.average(cp.ones(2), weights=cp.ones(2), returned=True)[1], cp.ndarray)
+
+
+def test_one_row_with_many_quantiles_is_refused():
+    """CuPy's kernel reads past its end."""
+    row = cp.arange(5.0).reshape(1, 5)
+    with pytest.raises(IndexError, match="one row"):
+        cp.percentile(row, [10, 90], axis=1)
+    assert cp.percentile(row, 50, axis=1).tolist() == [2]
+    assert cp.percentile(row, [0, 100], axis=1, method="lower").tolist() == [[0], [4]]
+    assert cp.percentile(row, [0, 100]).tolist() == [0, 4]
+
+
+def test_sums_of_weights_without_a_sign_wrap():
+    weights = cp.array([2**63 + 5, 1], "u8")
+    assert cp.histogram(cp.array([1, 2]), 2, weights=weights)[0].tolist() == [5 - 2**63, 1]
+
+
+def test_ramps_to_numbers_that_are_none_of_the_type():
+    x = cp.array([10, 20], "u1")
+    assert cp.pad(x, (2, 1), "linear_ramp", end_values=-6).tolist() == [0, 2, 10, 20, 0]
+    plain = cp.pad(x, 2, "linear_ramp", end_values=4).get()
+    np.testing.assert_array_equal(plain, np.pad(x.get(), 2, "linear_ramp", end_values=4))
+
+
+def test_an_average_of_integers_is_double():
+    halves = cp.array([1, 2], "e")
+    assert cp.average(cp.array([1, 2], "i1"), weights=halves).dtype == np.float64
+    assert cp.average(halves, weights=cp.array([1, 2], "i1")).dtype == np.float16
+
+
+def test_matrices_of_little():
+    assert cupyx.scipy.linalg.toeplitz(cp.array([])).shape == (0, 1)
+    assert cupyx.scipy.linalg.expm(cp.array([[1]], "i1")).dtype == np.float64
+    assert cupyx.scipy.linalg.fiedler(cp.array([1j, 2])).dtype == complex
+    assert cupyx.scipy.linalg.fiedler_companion(cp.array([1], "i1")).dtype == np.int8
+    with pytest.raises(TypeError):
+        cupyx.scipy.linalg.expm(cp.eye(2, dtype="e"))

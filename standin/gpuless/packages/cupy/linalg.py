@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import one_by_one
+from cupy._core._reductions import normalized, one_by_one
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
 from gpuless import missing
@@ -219,8 +219,13 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 def _norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
-    if ord in (np.inf, -np.inf) and x.ndim == 1 and not x.size:
-        raise ValueError("zero-size array to reduction operation which has no identity")
+    if not x.size and ord in (1, -1, np.inf, -np.inf):
+        axes = normalized(axis, x.ndim)
+        if len(axes) == 2:  # the largest sum of none
+            summed, other = axes if abs(ord) == 1 else axes[::-1]
+            np.abs(x).sum(summed).max(other - (other > summed))
+        elif abs(ord) != 1:
+            np.abs(x).max(axes)
     half = x.dtype.char == "e" and axis is not None
     half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
     if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):

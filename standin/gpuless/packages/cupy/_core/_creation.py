@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import operator
@@ -415,8 +416,18 @@ logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)
 tri = created(counted(named(_tri, "tri")), counts="N M")
-tril_indices = created(counted(np.tril_indices))
-triu_indices = created(counted(np.triu_indices))
+
+
+def _of_a_triangle(function: Callable) -> Callable:
+    def indices(n, k=0, m=None):
+        if n < 0 or m is not None and m < 0:
+            raise ValueError("Negative dimensions are not allowed")
+        return function(n, k, m)
+
+    return created(counted(named(indices, function.__name__)))
+
+
+tril_indices, triu_indices = map(_of_a_triangle, (np.tril_indices, np.triu_indices))
 
 
 def unravel_index(indices, dims, order="C"):
@@ -425,7 +436,7 @@ def unravel_index(indices, dims, order="C"):
     return _coordinates(indices, dims, "C" if order is None else order.upper(), indices.dtype)
 
 
-@created
+@functools.partial(created, order="C")
 def _coordinates(indices, dims, order, dtype):
     if not len(dims) and not np.any(indices):  # of an array without axes there are none
         return ()

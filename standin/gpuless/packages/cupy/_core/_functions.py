@@ -10,7 +10,7 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
-from cupy._core._indexing import check_copy
+from cupy._core._indexing import check_copy, number_of
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
@@ -30,7 +30,7 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
         weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
         given = np.result_type(dst.dtype, src) if weak else source.dtype
         fits = np.can_cast(given, dst.dtype, casting)
-        if weak and source.dtype.kind == "i":
+        if weak and source.dtype.kind in "iu":
             source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
     else:
         raise unsupported(src)
@@ -146,6 +146,7 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
     if any(callable(value) for value in funclist):
         raise NotImplementedError("Callable functions are not supported currently")
     conditions = [condlist] if np.isscalar(condlist) else list(condlist)
+    funclist = [number_of(value, x.dtype) for value in funclist]
     if len(funclist) - len(conditions) not in (0, 1):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")

@@ -132,10 +132,10 @@ ediff1d = row(stricter.ediff1d)
 einsum = row(_einsum.einsum, "-", library=_einsum.einsum_blas, order="S")
 gradient = row(own.gradient, "a", order="S")
 inner = row(own.inner, "dd", library=own.blas)
-kron = row(own.kron, "uu")
+kron = row(own.kron, "uu", order="C")
 matmul = row(own.matmul, "dd", library=own.blas)
 outer = row(np.outer, "dd")
-tensordot = row(np.tensordot, "dd", library=own.tensordot_blas)
+tensordot = row(own.tensordot, "dd", library=own.tensordot_blas)
 vander = row(np.vander, "a")
 vdot = row(np.vdot, "dd")
 
@@ -171,7 +171,7 @@ unique_values = row(_order.unique_values, waits=True)
 
 # Counting
 
-bincount = row(np.bincount, waits=True)
+bincount = row(own.bincount, waits=True)
 histogram = row(_statistics.histogram, waits=True)
 histogram2d = _statistics.inner(row(_statistics.histogram2d, "dd", waits=True))
 histogramdd = _statistics.inner(row(_statistics.histogramdd, "-", waits=True))

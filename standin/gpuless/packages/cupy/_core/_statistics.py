@@ -76,6 +76,11 @@ def _between(rows, at, dtype: np.dtype):
         raise TypeError("complex numbers have no order between two of them")
     wide = {"e": "f4", "?": "i4", "b": "i4", "B": "i4", "h": "i4", "H": "i4"}
     numbers = rows.astype(wide.get(rows.dtype.char, rows.dtype), copy=False).ravel()
+    if rows.ndim > 1 and rows.size == rows.shape[-1] and at.size > 1:
+        raise IndexError(
+            "CuPy takes the numbers of q for those of rows where there is one row, and reads past "
+            "its end; give it the row, without that axis"
+        )
     first = np.arange(rows.size // rows.shape[-1]).reshape(*rows.shape[:-1], 1) * rows.shape[-1]
     bottom = first + np.floor(at).astype(int)
     top = np.minimum(bottom + 1, rows.size - 1)
@@ -207,7 +212,7 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
     inside = ~((x < edges[0]) | (edges[-1] < x))
     place = np.minimum(np.searchsorted(edges, x, "right") - 1, len(found) - 1)
     place = np.where(x == x, place, 0)
-    np.add.at(found, place[inside], weights[inside])
+    np.add.at(found, place[inside], weights[inside].astype(found.dtype))
     return (found / np.diff(given) / found.sum() if density else found), given
 
 
