@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
-from cupy._core._casts import as_type, cast
+from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
@@ -163,7 +163,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             _host_values(obj), dtype=None if joined else dtype, order=order, ndmin=ndmin
         )
         if joined:
-            host = as_type(host, check_dtype(dtype))
+            host = cast(host, check_dtype(dtype)).astype(dtype, copy=False)
         if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
             host = host.astype(host.dtype.newbyteorder("="))
         check_dtype(host.dtype)

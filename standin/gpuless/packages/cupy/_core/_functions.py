@@ -146,10 +146,10 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
     if any(callable(value) for value in funclist):
         raise NotImplementedError("Callable functions are not supported currently")
     conditions = [condlist] if np.isscalar(condlist) else list(condlist)
-    funclist = [number_of(value, x.dtype) for value in funclist]
     if len(funclist) - len(conditions) not in (0, 1):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    funclist = [number_of(value, x.dtype) for value in funclist]
     default = funclist[-1] if len(funclist) > len(conditions) else 0
 
     def fill(x, conditions, values, default):

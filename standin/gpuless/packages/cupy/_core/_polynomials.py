@@ -111,7 +111,8 @@ def _polysub(a1, a2):
     if longer <= 0:
         return np.polysub(a1, a2)
     padded = np.pad(a2, (longer, 0)).astype(np.result_type(a1, a2))
-    return padded - (2 * padded - a1)
+    padded -= 2 * padded - a1
+    return padded
 
 
 polyadd, polysub = _of_two(np.polyadd), _of_two(named(_polysub, "polysub"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._casts import as_type
+from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import normalized, one_by_one
@@ -25,7 +25,7 @@ def joined(function: Callable) -> Callable:
         out, dtype = kwargs.get("out"), kwargs.get("dtype")
         dtype = out.dtype if out is not None else None if dtype is None else np.dtype(dtype)
         if dtype is not None and dtype.kind in "iu" and kwargs.get("casting") == "unsafe":
-            arrays = [as_type(array, dtype) for array in arrays]
+            arrays = [cast(array, dtype).astype(dtype, copy=False) for array in arrays]
         return function(arrays, *args, **kwargs)
 
     return call
