@@ -315,3 +315,18 @@ def test_negative_elements_that_cusparse_loses_are_told_of():
         assert kept.nnz == 1
     with pytest.raises(ValueError, match="dtype"):
         matrix.astype(bool).eliminate_zeros()
+
+
+def test_what_is_joined_is_rows_of_rows_columns_of_columns_or_coordinates():
+    rows = sparse.csr_matrix(cp.eye(2))
+    columns = rows.tocsc()
+    for made, form in (
+        (sparse.vstack([rows, rows]), "csr"),
+        (sparse.vstack([columns, columns]), "coo"),
+        (sparse.hstack([columns, columns]), "csc"),
+        (sparse.hstack([rows, rows]), "coo"),
+        (sparse.bmat([[rows, rows], [rows, None]]), "coo"),
+        (sparse.block_array([[rows, rows]]), "coo"),
+        (sparse.vstack([columns, columns], "csc"), "csc"),
+    ):
+        assert made.format == form and made.toarray()[0, 0] == 1
