@@ -307,3 +307,11 @@ def test_no_shape_is_the_shape_of_the_model():
 def test_the_order_of_nothing_is_fortrans(order):
     for made in (cp.empty((2, 3), order=order), cp.zeros((2, 3), order=order)):
         assert made.strides == (8, 16)
+
+
+def test_the_power_of_minus_one_is_the_inverse():
+    square = cp.asarray(ARRAY[0, :3, :3]) + cp.eye(3)
+    assert cp.linalg.matrix_power(square, -1).strides == cp.linalg.inv(square).strides
+    np.testing.assert_allclose(
+        (cp.linalg.matrix_power(square, -2) @ square @ square).get(), np.eye(3), atol=1e-9
+    )

@@ -254,6 +254,7 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
         (lambda x: cp.searchsorted(x, np.int8(1)), NotImplementedError),
         (lambda x: cp.arange(np.complex64(3)), TypeError),
         (lambda x: x.ravel(order=None), TypeError),
+        (lambda x: cp.flip(x, [0]), TypeError),
         (lambda x: cp.ravel(x, order=None), TypeError),
         (lambda x: cp.reshape(x, 3, order=None), TypeError),
         (lambda x: cp.zeros_like(x, order=None), AttributeError),

@@ -244,7 +244,14 @@ eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
-matrix_power = row(np.linalg.matrix_power, library=_powers)
+_power = row(np.linalg.matrix_power, library=_powers)
+
+
+def matrix_power(M, n):
+    """``M`` to the power of the integer ``n``: of -1 the inverse, as it lies in memory."""
+    return inv(M) if isinstance(n, int) and n == -1 else _power(M, n)
+
+
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
 norm = row(_norm, library=_norms, order="C")
 pinv = _solver(np.linalg.pinv, square=False)

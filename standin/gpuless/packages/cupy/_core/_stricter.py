@@ -74,6 +74,12 @@ def expand_dims(a, axis):
     return np.expand_dims(a, axis)
 
 
+def flip(m, axis=None):
+    if isinstance(axis, list):
+        raise TypeError("'list' object cannot be interpreted as an integer")
+    return np.flip(m, axis)
+
+
 def tile(A, reps):
     if isinstance(reps, np.ndarray):
         raise TypeError("'ndarray' object cannot be interpreted as an integer")
