@@ -294,3 +294,24 @@ def test_strides(name):
 def test_several_at_least():
     assert type(cp.atleast_1d(1, C)) is list and cp.atleast_1d(C) is C
     assert type(cp.meshgrid(PAIR, PAIR, sparse=True, copy=False)) is tuple
+
+
+def test_no_shape_is_the_shape_of_the_model():
+    model = cp.ones((2, 3))
+    for like in (cp.zeros_like, cp.ones_like, cp.empty_like):
+        assert like(model, shape=()).shape == (2, 3) and like(model, shape=(0,)).shape == (0,)
+    assert cp.full_like(model, 4, shape=()).shape == (2, 3)
+
+
+@pytest.mark.parametrize("order", "KA")
+def test_the_order_of_nothing_is_fortrans(order):
+    for made in (cp.empty((2, 3), order=order), cp.zeros((2, 3), order=order)):
+        assert made.strides == (8, 16)
+
+
+def test_the_power_of_minus_one_is_the_inverse():
+    square = cp.asarray(ARRAY[0, :3, :3]) + cp.eye(3)
+    assert cp.linalg.matrix_power(square, -1).strides == cp.linalg.inv(square).strides
+    np.testing.assert_allclose(
+        (cp.linalg.matrix_power(square, -2) @ square @ square).get(), np.eye(3), atol=1e-9
+    )

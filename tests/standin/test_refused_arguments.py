@@ -240,3 +240,34 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
         cp.asarray(Masked())
     with pytest.raises(NotImplementedError):
         cp.lib.stride_tricks.sliding_window_view(X, (1, 2), writeable=True)
+
+
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: cp.add.at(x, cp.array([0]), 1j), TypeError),
+        (lambda x: cp.add.at(x, cp.array([0]), float("nan")), ValueError),
+        (lambda x: cp.add.at(x, cp.array([0]), 2**40), OverflowError),
+        (lambda x: x.flat.__setitem__(0, 2**40), OverflowError),
+        (lambda x: cp.put(x, [0], cp.array([1j])), TypeError),
+        (lambda x: cp.add(x, 300, dtype="i1"), OverflowError),
+        (lambda x: cp.searchsorted(x, np.int8(1)), NotImplementedError),
+        (lambda x: cp.arange(np.complex64(3)), TypeError),
+        (lambda x: x.ravel(order=None), TypeError),
+        (lambda x: cp.flip(x, [0]), TypeError),
+        (lambda x: cp.ravel(x, order=None), TypeError),
+        (lambda x: cp.reshape(x, 3, order=None), TypeError),
+        (lambda x: cp.zeros_like(x, order=None), AttributeError),
+        (lambda x: cp.linalg.norm(x.reshape(1, 3), axis=[0]), TypeError),
+        (lambda x: cp.linalg.norm(x[:0], np.inf), ValueError),
+        (lambda x: cp.linalg.norm(cp.ones((3, 0)), 1), ValueError),
+        (lambda x: cp.copyto(x, 2**63), OverflowError),
+        (lambda x: cp.piecewise(x, [x == 0], [2**40]), OverflowError),
+        (lambda x: cp.tensordot(x[0], x, axes=-1), ValueError),
+        (lambda x: cp.triu_indices(4, 0, -1), ValueError),
+        (lambda x: cp.bincount(cp.array([2**62])), MemoryError),
+    ],
+)
+def test_numbers_and_orders_that_cupy_does_not_take(call, error):
+    with pytest.raises(error):
+        call(cp.zeros(3, "i4"))

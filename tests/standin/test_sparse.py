@@ -1,6 +1,7 @@
 """``cupyx.scipy.sparse``: SciPy's results, in CuPy's matrices and with CuPy's refusals."""
 
 import operator
+import warnings
 
 import cupy as cp
 import numpy as np
@@ -244,8 +245,12 @@ def test_what_need_not_be_copied_is_shared(form, kind):
     a = getattr(sparse, f"csr_{kind}")(cp.asarray(DENSE)).asformat(form)
     assert a.asformat(form) is getattr(a, f"to{form}")() is a.astype(float, copy=False) is a
     assert a.conj(copy=False) is a and a.astype("f", copy=False).dtype == np.float32
-    for other in (a.T, a.tocoo(), a.transpose()):
+    for other in (a.T, a.tocoo(), a.transpose(), a.real):
         assert other.data is a.data
+    assert a.reshape(a.shape) is a and a.reshape(1, -1).shape == (1, a.shape[0] * a.shape[1])
+    assert not np.shares_memory((a * 1j).real.data._array, a.data._array)
+    if kind == "matrix":
+        assert a.asfptype() is a and a.astype(bool).asfptype().dtype == np.float32
     np.testing.assert_array_equal(a.T.toarray().get(), DENSE.T)
     np.testing.assert_array_equal(a.tocoo().toarray().get(), DENSE)
     a.data *= 2
@@ -264,3 +269,64 @@ def test_the_place_of_an_extreme_is_an_array():
         assert isinstance(found, cp.ndarray) and found.shape == () and found.dtype == np.int64
         assert found == want
     assert type(sparse.csr_matrix((2, 2)).argmax()) is int  # as CuPy's of no elements
+
+
+def test_functions_are_of_the_elements_as_they_are_stored():
+    """Coordinates that come twice are not added first."""
+    places = cp.array([0, 0]), cp.array([1, 1])
+    twice = sparse.coo_matrix((cp.array([4.0, 9]), places), shape=(2, 2))
+    assert twice.sqrt().toarray()[0, 1] == 5 and twice.power(2).toarray()[0, 1] == 97
+    assert twice.sqrt().nnz == twice.nnz == 2
+    logical = sparse.coo_matrix((cp.array([True, True]), places), shape=(2, 2))
+    assert (logical @ cp.array([1.0, 2])).tolist() == [2, 0]
+
+
+def test_quotients_of_matrices():
+    real, imaginary = (sparse.csr_matrix(cp.array([[one, 1]])) for one in (1.0, 2j))
+    np.testing.assert_array_equal((real / imaginary).get(), [[-0.5j, 1]])
+    assert (real / real).dtype == float
+    diagonal = sparse.dia_matrix((cp.ones((1, 2)), cp.array([0])), shape=(2, 2))
+    assert (diagonal / cp.ones((2, 2))).format == "coo" and (diagonal + 0).format == "csr"
+    with pytest.raises(TypeError, match="mismatched"):
+        real / cp.ones((1, 2), "f4")
+
+
+def test_what_only_scipys_matrices_have():
+    rows, coordinates = sparse.csr_matrix(cp.eye(2)), sparse.coo_matrix(cp.eye(2))
+    assert rows.getnnz() == 2 and rows.getrow(0).shape == (1, 2)
+    with pytest.raises(NotImplementedError):
+        rows.getnnz(0)
+    for name in ("getrow", "getcol"):
+        with pytest.raises(AttributeError):
+            getattr(coordinates, name)(0)
+    with pytest.raises(NotImplementedError):
+        (rows * 1j).argmax(0)
+
+
+def test_negative_elements_that_cusparse_loses_are_told_of():
+    matrix = sparse.csr_matrix((cp.array([1.0, 0]), cp.array([0, 1]), cp.array([0, 2])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        matrix.eliminate_zeros()
+    assert matrix.nnz == 1
+    for kept in (-matrix, (-matrix).tocsc()):
+        with pytest.warns(RuntimeWarning, match="cuSPARSE"):
+            kept.eliminate_zeros()
+        assert kept.nnz == 1
+    with pytest.raises(ValueError, match="dtype"):
+        matrix.astype(bool).eliminate_zeros()
+
+
+def test_what_is_joined_is_rows_of_rows_columns_of_columns_or_coordinates():
+    rows = sparse.csr_matrix(cp.eye(2))
+    columns = rows.tocsc()
+    for made, form in (
+        (sparse.vstack([rows, rows]), "csr"),
+        (sparse.vstack([columns, columns]), "coo"),
+        (sparse.hstack([columns, columns]), "csc"),
+        (sparse.hstack([rows, rows]), "coo"),
+        (sparse.bmat([[rows, rows], [rows, None]]), "coo"),
+        (sparse.block_array([[rows, rows]]), "coo"),
+        (sparse.vstack([columns, columns], "csc"), "csc"),
+    ):
+        assert made.format == form and made.toarray()[0, 0] == 1

@@ -5,6 +5,7 @@ import math
 
 import cupy as cp
 import cupyx
+import cupyx.scipy.linalg
 import numpy as np
 import pytest
 
@@ -677,3 +678,149 @@ def test_indices_along_an_axis_wrap_around():
     assert cp.take_along_axis(x, cp.array([7]), None).tolist() == [1]
     with pytest.raises(IndexError):
         cp.take_along_axis(x, cp.array([[1.0]]), 1)
+
+
+def test_a_negative_integer_beside_one_without_a_sign_is_false_to_logical_and():
+    signed, unsigned = cp.array([0, 1, -1]), cp.array([5, 5, 5], "u8")
+    for found in (cp.logical_and(signed, unsigned), cp.logical_and(unsigned, signed)):
+        assert found.tolist() == [False, True, False]
+    assert not cp.logical_and(unsigned, -1).any() and cp.logical_and(unsigned, 1).all()
+    assert cp.logical_and(signed, unsigned.astype("u4")).tolist() == [False, True, True]
+    assert cp.logical_or(signed, unsigned).all()
+
+
+def test_the_first_row_with_such_results_is_taken_for_a_dtype():
+    assert cp.power(cp.array([2, 0], "i1"), 3, dtype="i1").tolist() == [1, 0]  # of booleans
+    third = cp.float_power(cp.array([1 / 3]), 1, dtype="D")
+    assert third.dtype == complex and abs(complex(third[0]) - 1 / 3) > 1e-9  # of complex64
+
+
+def test_inner_product_of_nothing():
+    with pytest.raises(ZeroDivisionError):
+        cp.inner(cp.zeros((2, 0)), cp.zeros(0))
+    assert cp.signbit(cp.inner(cp.array(-1.0), cp.array([0.0])))[0]  # a product by element
+    assert cp.inner(cp.zeros((0, 3)), cp.zeros((2, 3))).shape == (0, 2)
+
+
+def test_a_weighted_covariance_is_taken_around_the_plain_mean():
+    x, w = np.array([[1.0, 2, 6], [0, 1, 5]]), np.array([1, 2, 1])
+    off = x - x.mean(axis=1, keepdims=True)
+    for name, count in (("fweights", 4 - 1), ("aweights", 4 - 6 / 4)):
+        found = cp.cov(cp.asarray(x), **{name: cp.asarray(w)})
+        np.testing.assert_allclose(found.get(), (off * w) @ off.T / count)
+    np.testing.assert_allclose(cp.cov(cp.asarray(x)).get(), np.cov(x))
+
+
+def test_searches_compare_as_c_does():
+    """A negative integer is large beside one without a sign, float32 has 24 digits."""
+    bins = cp.array([1, 5], "u8")
+    assert cp.searchsorted(bins, cp.array([-1, 0, 3])).tolist() == [2, 0, 1]
+    assert cp.digitize(cp.array([-1, 0, 3]), bins).tolist() == [2, 0, 1]
+    single = cp.array([2**24], "f")
+    assert cp.searchsorted(single, cp.array([2**24 + 1])).tolist() == [0]
+    for found in (cp.isin, cp.in1d):
+        assert found(cp.array([2**24 + 1, 3]), single).tolist() == [True, False]
+    assert cp.isin(cp.array([-1]), cp.array([2**64 - 1], "u8"), invert=True).tolist() == [False]
+    assert cp.intersect1d(cp.array([-1, 7]), cp.array([2**64 - 1], "u8")).tolist() == [-1]
+    assert cp.setdiff1d(cp.array([-1, 7]), cp.array([2**64 - 1], "u8")).tolist() == [7]
+    assert cp.digitize(cp.array([1.0]), cp.array([INF, NAN])).tolist() == [0]
+    assert cp.isin(cp.array([1, -1]), cp.array([], "u8")).tolist() == [False, False]
+
+
+def test_an_intersection_without_duplicates_keeps_the_order_of_the_first():
+    a, b = cp.array([3, 1, 2]), cp.array([2, 3, 9])
+    found, first, second = cp.intersect1d(a, b, assume_unique=True, return_indices=True)
+    assert (found.tolist(), first.tolist(), second.tolist()) == ([3, 2], [0, 2], [1, 0])
+    assert cp.intersect1d(a, b).tolist() == [2, 3]
+
+
+def test_fractions_that_are_joined_or_placed_become_integers_by_a_gpus_rule():
+    x = cp.array([-1.5, INF])
+    assert cp.array([x, x], dtype="u4").tolist() == [[0, 2**32 - 1]] * 2
+    for join in (cp.concatenate, cp.hstack, cp.vstack, cp.stack):
+        assert join([x], dtype="u4", casting="unsafe").ravel().tolist() == [0, 2**32 - 1]
+    out = cp.empty(2, "u4")
+    assert cp.concatenate([x], out=out, casting="unsafe").tolist() == [0, 2**32 - 1]
+    assert cp.einsum("i,i", cp.array([-1.5]), cp.array([2.0]), dtype="u8") == 0
+    assert cp.trace(cp.array([[-3.0]]), dtype="u8") == 0
+    square = cp.zeros((2, 2), "u4")
+    cp.fill_diagonal(square, x)
+    assert square.tolist() == [[0, 0], [0, 2**32 - 1]]
+    cp.place(square, square == 0, cp.array([-7.0, 3]))
+    assert square.tolist() == [[0, 3], [0, 2**32 - 1]]
+
+
+def test_a_number_without_axes_loses_the_sign_of_its_zero():
+    """CuPy clears the memory for it."""
+    assert not cp.signbit(cp.array(-0.0)) and not cp.signbit(cp.asarray(np.float32(-0.0)))
+    assert cp.signbit(cp.array([-0.0])).all()
+
+
+def test_an_infinity_times_the_zeros_beside_an_array_is_no_number():
+    x, v = np.arange(3), np.array([INF, 1])
+    np.testing.assert_array_equal(
+        cp.convolve(cp.asarray(x), cp.asarray(v)).get(), [NAN, INF, INF, NAN]
+    )
+    for mode in ("full", "same", "valid"):
+        for a, b in ((np.arange(5), np.arange(1, 4)), (np.arange(2), np.arange(1, 5))):
+            for name in ("convolve", "correlate"):
+                found = getattr(cp, name)(cp.asarray(a), cp.asarray(b), mode)
+                assert found.tolist() == getattr(np, name)(a, b, mode).tolist()
+
+
+def test_polynomials_by_cupys_detours():
+    found = cp.polyval(cp.array([1.0, -1, 0]), cp.array([INF, 3]))
+    np.testing.assert_array_equal(found.get(), [NAN, 6])
+    assert cp.polyval(cp.array([1, 2, 3]), 2) == 11
+    assert cp.polyval(cp.array([1, 2], "e"), cp.array([3], "e")).dtype == np.float16
+    shorter = cp.poly1d(cp.array([1.0, 2])) - INF
+    np.testing.assert_array_equal(shorter.coeffs.get(), [1, NAN])
+    assert cp.polysub(cp.array([1, 2, 3]), cp.array([5])).tolist() == [1, 2, -2]
+    assert cp.polysub(cp.array([5]), cp.array([1, 2, 3])).tolist() == [-1, -2, 2]
+    powers = cp.polynomial.polynomial.polyvander(cp.array([NAN, 3.0]), 2)
+    np.testing.assert_array_equal(powers.get(), [[1, NAN, NAN], [1, 3, 9]])
+    assert not cp.signbit(cp.polynomial.polyutils.trimcoef(cp.array([-1.0]), 2))[0]
+
+
+def test_the_number_of_all_elements_is_one_of_the_hosts():
+    mean, count = cp.average(cp.arange(4.0), returned=True)
+    assert isinstance(mean, cp.ndarray) and isinstance(count, np.float64) and count == 4
+    assert isinstance(cp.average(cp.ones((2, 2)), 0, returned=True)[1], cp.ndarray)
+    assert isinstance(cp.average(cp.ones(2), weights=cp.ones(2), returned=True)[1], cp.ndarray)
+
+
+def test_one_row_with_many_quantiles_is_refused():
+    """CuPy's kernel reads past its end."""
+    row = cp.arange(5.0).reshape(1, 5)
+    with pytest.raises(IndexError, match="one row"):
+        cp.percentile(row, [10, 90], axis=1)
+    assert cp.percentile(row, 50, axis=1).tolist() == [2]
+    assert cp.percentile(row, [0, 100], axis=1, method="lower").tolist() == [[0], [4]]
+    assert cp.percentile(row, [0, 100]).tolist() == [0, 4]
+
+
+def test_sums_of_weights_without_a_sign_wrap():
+    weights = cp.array([2**63 + 5, 1], "u8")
+    assert cp.histogram(cp.array([1, 2]), 2, weights=weights)[0].tolist() == [5 - 2**63, 1]
+
+
+def test_ramps_to_numbers_that_are_none_of_the_type():
+    x = cp.array([10, 20], "u1")
+    assert cp.pad(x, (2, 1), "linear_ramp", end_values=-6).tolist() == [0, 2, 10, 20, 0]
+    plain = cp.pad(x, 2, "linear_ramp", end_values=4).get()
+    np.testing.assert_array_equal(plain, np.pad(x.get(), 2, "linear_ramp", end_values=4))
+
+
+def test_an_average_of_integers_is_double():
+    halves = cp.array([1, 2], "e")
+    assert cp.average(cp.array([1, 2], "i1"), weights=halves).dtype == np.float64
+    assert cp.average(halves, weights=cp.array([1, 2], "i1")).dtype == np.float16
+
+
+def test_matrices_of_little():
+    assert cupyx.scipy.linalg.toeplitz(cp.array([])).shape == (0, 1)
+    assert cupyx.scipy.linalg.expm(cp.array([[1]], "i1")).dtype == np.float64
+    assert cupyx.scipy.linalg.fiedler(cp.array([1j, 2])).dtype == complex
+    assert cupyx.scipy.linalg.fiedler_companion(cp.array([1], "i1")).dtype == np.int8
+    with pytest.raises(TypeError):
+        cupyx.scipy.linalg.expm(cp.eye(2, dtype="e"))

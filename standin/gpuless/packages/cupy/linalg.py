@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import one_by_one
+from cupy._core._reductions import normalized, one_by_one
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
 from gpuless import missing
@@ -217,6 +217,15 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 
 @functools.wraps(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=False):
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    if not x.size and ord in (1, -1, np.inf, -np.inf):
+        axes = normalized(axis, x.ndim)
+        if len(axes) == 2:  # the largest sum of none
+            summed, other = axes if abs(ord) == 1 else axes[::-1]
+            np.abs(x).sum(summed).max(other - (other > summed))
+        elif abs(ord) != 1:
+            np.abs(x).max(axes)
     half = x.dtype.char == "e" and axis is not None
     half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
     if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):
@@ -235,7 +244,14 @@ eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
-matrix_power = row(np.linalg.matrix_power, library=_powers)
+_power = row(np.linalg.matrix_power, library=_powers)
+
+
+def matrix_power(M, n):
+    """``M`` to the power of the integer ``n``: of -1 the inverse, as it lies in memory."""
+    return inv(M) if isinstance(n, int) and n == -1 else _power(M, n)
+
+
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
 norm = row(_norm, library=_norms, order="C")
 pinv = _solver(np.linalg.pinv, square=False)

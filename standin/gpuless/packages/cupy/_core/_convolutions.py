@@ -60,6 +60,18 @@ def by_fft(a: np.ndarray, v: np.ndarray, mode: str = "full") -> np.ndarray:
     return product[..., start:end].astype(dtype)
 
 
+def _direct(a, v, mode: str):
+    """Sums of products, among them those with the zeros beside ``a``: an infinity there is NaN."""
+    turned = 0
+    if a.size < v.size:
+        a, v, turned = v, a, 1 - a.size % 2
+    before = (v.size - 1) // 2 + turned
+    zeros = {"full": v.size - 1, "same": (v.size - 1 - before, before), "valid": 0}
+    if mode not in zeros:
+        raise ValueError(_MODES)
+    return np.convolve(np.pad(a, zeros[mode]), v, "valid")
+
+
 def convolve(a, v, mode="full"):
     for name, array in (("a", a), ("v", v)):
         if array.size == 0:
@@ -69,7 +81,7 @@ def convolve(a, v, mode="full"):
     if v.size > a.size:
         a, v = v, a
     a, v = a.ravel(), v.ravel()
-    return np.convolve(a, v, mode) if convolution_method(a, v) == "direct" else by_fft(a, v, mode)
+    return (_direct if convolution_method(a, v) == "direct" else by_fft)(a, v, mode)
 
 
 def correlate(a, v, mode="valid"):
@@ -77,9 +89,8 @@ def correlate(a, v, mode="valid"):
         raise ValueError("Array arguments cannot be empty")
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError("object too deep for desired array")
-    if convolution_method(a, v) == "direct":
-        return np.correlate(a, v, mode)
-    return by_fft(a, v.conj()[::-1], mode)
+    turned = v.conj()[::-1]
+    return (_direct if convolution_method(a, v) == "direct" else by_fft)(a, turned, mode)
 
 
 def polymul(a1, a2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import operator
@@ -35,12 +36,14 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
     """New memory like ``a``'s; order 'K' keeps the order of its strides."""
     if subok is not None:
         raise TypeError("subok is not supported yet")
+    if order is None:
+        raise AttributeError("'NoneType' object has no attribute 'upper'")
     if not hasattr(a, "flags"):
         raise AttributeError(f"{type(a).__name__!r} object has no attribute 'dtype'")
     source = a._array if isinstance(a, ndarray) else a
     dtype = check_dtype(a.dtype if dtype is None else dtype)
     # NumPy knows the strides; nothing is written into its array.
-    model = np.empty_like(source, dtype, order or "K", subok=False, shape=shape)
+    model = np.empty_like(source, dtype, order, subok=False, shape=shape or None)
     return _ndarray.allocate_like(model, dtype, "K")
 
 
@@ -155,10 +158,17 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             moved = _moved(obj, dtype, order, ndmin, blocking)
             if moved is not None:
                 return moved
-        host = np.array(_host_values(obj), dtype=dtype, order=order, ndmin=ndmin)
+        joined = dtype is not None and _on_device(obj)  # which the device casts
+        host = np.array(
+            _host_values(obj), dtype=None if joined else dtype, order=order, ndmin=ndmin
+        )
+        if joined:
+            host = cast(host, check_dtype(dtype)).astype(dtype, copy=False)
         if not host.dtype.isnative and dtype is None:  # the bytes are swapped on the way
             host = host.astype(host.dtype.newbyteorder("="))
         check_dtype(host.dtype)
+        if not host.ndim and not host:
+            host = np.zeros_like(host)  # CuPy clears the memory: of -0.0 it makes 0.0
         if host.ndim and not _on_device(obj):
             refuse_while_capturing("H2D transfers")
         return _ndarray.place(host, order)
@@ -308,7 +318,7 @@ def _arange(start, stop=None, step=1, dtype=None):
     """Integers are counted from the integer ``start`` is, in steps of the integer ``step`` is."""
     given, begin = (start, stop, step), 0 if stop is None else start
     start, stop, step = map(_item, given)
-    if any(isinstance(value, complex) for value in (start, stop, step)):
+    if any(isinstance(value, (complex, np.complexfloating)) for value in (start, stop, step)):
         raise TypeError("arange is not for complex numbers")
     if dtype is None and any(isinstance(value, np.ndarray) for value in given):
         # CuPy asks Python's numbers alone whether there is one with a fraction.
@@ -406,8 +416,18 @@ logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value
 mask_indices = created(np.mask_indices)
 ravel_multi_index = created(np.ravel_multi_index)
 tri = created(counted(named(_tri, "tri")), counts="N M")
-tril_indices = created(counted(np.tril_indices))
-triu_indices = created(counted(np.triu_indices))
+
+
+def _of_a_triangle(function: Callable) -> Callable:
+    def indices(n, k=0, m=None):
+        if n < 0 or m is not None and m < 0:
+            raise ValueError("Negative dimensions are not allowed")
+        return function(n, k, m)
+
+    return created(counted(named(indices, function.__name__)))
+
+
+tril_indices, triu_indices = map(_of_a_triangle, (np.tril_indices, np.triu_indices))
 
 
 def unravel_index(indices, dims, order="C"):
@@ -416,7 +436,7 @@ def unravel_index(indices, dims, order="C"):
     return _coordinates(indices, dims, "C" if order is None else order.upper(), indices.dtype)
 
 
-@created
+@functools.partial(created, order="C")
 def _coordinates(indices, dims, order, dtype):
     if not len(dims) and not np.any(indices):  # of an array without axes there are none
         return ()

@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._reductions import MANY
 from cupy._core._sums import summed_in_f
 
@@ -25,7 +26,9 @@ def einsum(*operands, **kwargs):
     if len(arrays) > 1 or dtype is not None:
         common = np.result_type(*(array.dtype for array in arrays)) if dtype is None else dtype
         operands = tuple(
-            operand.astype(common, copy=False) if isinstance(operand, np.ndarray) else operand
+            cast(operand, np.dtype(common)).astype(common, copy=False)
+            if isinstance(operand, np.ndarray)
+            else operand
             for operand in operands
         )
         arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]

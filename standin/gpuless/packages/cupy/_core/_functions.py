@@ -10,7 +10,7 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, named, submit, unsupported
-from cupy._core._indexing import check_copy
+from cupy._core._indexing import check_copy, number_of
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
@@ -30,7 +30,7 @@ def copyto(dst, src, casting="same_kind", where=True) -> None:
         weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
         given = np.result_type(dst.dtype, src) if weak else source.dtype
         fits = np.can_cast(given, dst.dtype, casting)
-        if weak and source.dtype.kind == "i":
+        if weak and source.dtype.kind in "iu":
             source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
     else:
         raise unsupported(src)
@@ -58,6 +58,8 @@ def put(a, ind, v, mode="wrap") -> None:
     target = a._array
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     fit(target.dtype, v)
+    if value.dtype.kind == "c" and target.dtype.kind != "c" and index.size:
+        raise TypeError("no kernel makes real numbers of complex ones")
     submit(lambda: np.put(target, index, cast(value, target.dtype).astype(target.dtype), mode))
 
 
@@ -65,22 +67,28 @@ def _plain(value):
     return value if isinstance(value, np.ndarray) else unwrap(value, [])
 
 
-def _writes(function: Callable) -> Callable:
-    """NumPy's ``function``, which writes to its first argument."""
+def _writes(function: Callable, at: int | None = None) -> Callable:
+    """NumPy's ``function``, which writes to its first argument; numbers that it takes as argument
+    ``at`` behind that become integers by a GPU's rule."""
 
     def change(array, *args, **kwargs) -> None:
         if not isinstance(array, ndarray):
             raise unsupported(array)
         values, options, _ = unwrap_call(args, kwargs)
         target = array._array
+        if at is not None:
+            numbers = values[at] if len(values) > at else None
+            if isinstance(numbers, (np.ndarray, np.generic)):
+                numbers = cast(np.asarray(numbers), target.dtype).astype(target.dtype)
+                values = (*values[:at], numbers, *values[at + 1 :])
         submit(lambda: function(target, *values, **options))
 
     return named(change, function.__name__)
 
 
-fill_diagonal = _writes(np.fill_diagonal)
-place = _writes(np.place)
-put_along_axis = _writes(np.put_along_axis)
+fill_diagonal = _writes(np.fill_diagonal, 0)
+place = _writes(np.place, 1)
+put_along_axis = _writes(np.put_along_axis, 1)
 putmask = _writes(np.putmask)
 
 
@@ -141,6 +149,7 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
     if len(funclist) - len(conditions) not in (0, 1):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    funclist = [number_of(value, x.dtype) for value in funclist]
     default = funclist[-1] if len(funclist) > len(conditions) else 0
 
     def fill(x, conditions, values, default):

@@ -119,6 +119,13 @@ def _check_memory(target: np.ndarray, source: np.ndarray) -> None:
         check_copy(target, source)
 
 
+def number_of(value, dtype: np.dtype):
+    """A number of Python's as one of ``dtype``, with CuPy's errors where it is none."""
+    if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
+        return np.asarray(value, dtype=dtype)[()]
+    return value
+
+
 @extends(ndarray)
 class Elements:
     """Reading and writing parts of an array."""
@@ -156,8 +163,8 @@ class Elements:
             source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
             if source.ndim and not advanced:
                 raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-            if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
-                source = np.asarray(value, dtype=self.dtype)  # OverflowError, TypeError: as in CuPy
+            if not source.ndim:
+                source = np.asarray(number_of(value, self.dtype))
             if not advanced and not source and target[entries].flags.c_contiguous:
                 source = np.zeros((), self.dtype)  # CuPy clears the memory: of -0.0 it makes 0.0
 
@@ -188,8 +195,7 @@ class Elements:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
             )
-        if isinstance(value, ndarray):
-            value = value._array
+        value = value._array if isinstance(value, ndarray) else number_of(value, self.dtype)
 
         numbers_first = {np.maximum: np.fmax, np.minimum: np.fmin}  # as atomicMax and atomicMin
         at = numbers_first.get(function, function).at
@@ -246,7 +252,8 @@ class flatiter:
     def __setitem__(self, index, value) -> None:
         _check_flat(index)
         target, dtype = self._base._array, self._base.dtype
-        source = value._array if isinstance(value, ndarray) else np.asarray(value)
+        source = value._array if isinstance(value, ndarray) else number_of(value, dtype)
+        source = np.asarray(source)
         where = np.arange(target.size)[index]
         submit(lambda: np.put(target, where, cast(source, dtype).astype(dtype)))
 

@@ -73,6 +73,8 @@ def power(base, exponent):
     if base.dtype.kind == "f" and exponent.size == 1 and exponent == 0.5:
         # NumPy takes the root, which of -0.0 and -inf is not the power.
         return (np.where(np.isneginf(base), np.inf, np.sqrt(base) + 0).astype(base.dtype),)
+    if base.dtype.kind == "b":
+        base, exponent = base.astype("b"), exponent.astype("b")
     if base.dtype.kind not in "iu":
         return None
     sign = np.where(exponent % 2 == 0, 1, base)

@@ -55,12 +55,15 @@ class Views:
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
         if order not in ("C", "F", "A", "c", "f", "a"):
-            raise ValueError(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
+            kind = TypeError if order is None else ValueError
+            raise kind(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
         if shape is None:
             raise TypeError("'NoneType' object cannot be interpreted as an integer")
         return _view_of(self, lambda a: a.reshape(shape, order=order), copy)
 
     def ravel(self, order="C"):
+        if order is None:
+            raise TypeError("object of type 'NoneType' has no len()")
         return _view_of(self, lambda a: a.ravel(order))
 
     def transpose(self, *axes):

@@ -137,8 +137,8 @@ class Flags:
 
 
 def new_order(order: str | None) -> str:
-    """The order of a new array; 'A', which is for what has one, gives 'F' in CuPy."""
-    return "F" if order in ("A", "a") else order or "C"
+    """The order of a new array; 'A' and 'K', which are for what has one, give 'F' in CuPy."""
+    return "F" if order in ("A", "a", "K", "k") else order or "C"
 
 
 def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndarray:

@@ -15,6 +15,7 @@ from numpy.polynomial.polynomial import polycompanion
 from cupy._core import _convolutions
 from cupy._core._creation import array, asarray
 from cupy._core._dispatch import named, unsupported
+from cupy._core._loops import power
 from cupy._core._ndarray import ndarray
 from cupy._core._routines import atleast_1d, pad, trim_zeros
 from cupy._core._row import row
@@ -61,7 +62,24 @@ poly = row(_poly, name="poly", library="cuSOLVER")
 _fit = row(np.polyfit, "dd", library="cuSOLVER")
 _find_roots = row(_roots, name="roots", library="cuSOLVER")
 _power = row(_convolutions.power, "d")
-_evaluate = row(np.polyval, "da", order="C")
+
+
+def _polyval(p, x):
+    """A sum of coefficients times powers, which may be of an infinity less an infinity."""
+    x = np.asarray(x)
+    dtype = np.result_type(p.dtype.type(0), x)
+    p = p.astype(dtype)
+    if not p.size:
+        return np.zeros(x.shape, dtype)
+    if dtype.kind == "b":
+        return p.any() * x + p[-1]
+    x, exponents = x.astype(dtype)[..., None], np.arange(p.size).astype(dtype)
+    powers = power(x, exponents) or (np.power(x, exponents),)
+    wide = np.float32 if dtype.char == "e" else dtype
+    return (p[::-1] * powers[0]).sum(axis=-1, dtype=wide).astype(dtype)
+
+
+_evaluate = row(_polyval, "da", name="polyval", order="C")
 
 
 def _coefficients(value) -> ndarray:
@@ -87,7 +105,17 @@ def _of_two(function: Callable, waits: bool = False) -> Callable:
     return named(call, function.__name__)
 
 
-polyadd, polysub = _of_two(np.polyadd), _of_two(np.polysub)
+def _polysub(a1, a2):
+    """Of a longer first one by a detour, on which an infinity becomes NaN."""
+    longer = len(a1) - len(a2)
+    if longer <= 0:
+        return np.polysub(a1, a2)
+    padded = np.pad(a2, (longer, 0)).astype(np.result_type(a1, a2))
+    padded -= 2 * padded - a1
+    return padded
+
+
+polyadd, polysub = _of_two(np.polyadd), _of_two(named(_polysub, "polysub"))
 polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that lead
 
 

@@ -93,7 +93,7 @@ def row(
 def _check_axes(name: str, taken: list, kwargs: dict, at: int) -> None:
     """CuPy's reductions take axes in a list, too, and none of an array that has none."""
     axis = taken[at] if len(taken) > at else kwargs.get("axis")
-    if isinstance(axis, list) and not name.endswith(("std", "var")):
+    if isinstance(axis, list) and not name.endswith(("std", "var", "norm")):
         axis = tuple(axis)
         if len(taken) > at:
             taken[at] = axis

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import as_type
 from cupy._core._dispatch import check_numbers, named
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
@@ -104,7 +105,26 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError("mode 'median' is not supported")
     if array.dtype.kind in "iu":  # OverflowError
         np.asarray(kwargs.get("constant_values", 0), array.dtype)
-    return np.pad(array, pad_width, mode, **kwargs)
+    made = np.pad(array, pad_width, mode, **kwargs)
+    if mode == "linear_ramp" and array.dtype.kind in "iu":
+        ends, limits = np.asarray(kwargs.get("end_values", 0)), np.iinfo(array.dtype)
+        if (ends < limits.min).any() or (ends > limits.max).any():
+            return _ramps(array, pad_width, ends)
+    return made
+
+
+def _ramps(array, pad_width, end_values):
+    """Ramps to numbers that are none of the type: integers by a GPU's rule."""
+    pairs = (np.broadcast_to(given, (array.ndim, 2)) for given in (pad_width, end_values))
+    for axis, (widths, ends) in enumerate(zip(*pairs, strict=True)):
+        parts = [array]
+        for at, width, end in zip((0, -1), widths, ends, strict=True):
+            edge = np.take(array, at, axis).astype(float)
+            ramp = np.floor(np.linspace(end, edge, width, endpoint=False, axis=axis))
+            ramp = as_type(ramp, array.dtype)
+            parts = [ramp, *parts] if at == 0 else [*parts, np.flip(ramp, axis)]
+        array = np.concatenate(parts, axis)
+    return array
 
 
 def sort_complex(a):
@@ -148,6 +168,18 @@ def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """A number is an array of no axes, of a type of its own."""
     return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
+
+
+def average(row):
+    """``row``, of whose results the number of elements is one of the host's where there is one."""
+
+    def call(a, axis=None, weights=None, returned=False, *, keepdims=False):
+        found = row(a, axis, weights, returned, keepdims=keepdims)
+        if not returned or weights is not None or found[0].ndim:
+            return found
+        return found[0], found[0].dtype.type(np.size(a._array if isinstance(a, ndarray) else a))
+
+    return named(call, row.__name__)
 
 
 def broadcast_arrays(*args):
@@ -329,6 +361,24 @@ def matmul(a, b, out=None, *, dtype=None, **kwargs):
         return made
     out[...] = made
     return out
+
+
+def inner(a, b):
+    if a.ndim and b.ndim and a.shape[-1] == b.shape[-1] == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")  # CuPy divides by it
+    return np.inner(a, b) if a.ndim and b.ndim else np.multiply(a, b)
+
+
+def tensordot(a, b, axes=2):
+    if not (a.ndim and b.ndim) and axes not in (0, ((), ())):
+        raise ValueError("An input is zero-dim while axes has dimensions")
+    return np.tensordot(a, b, axes)
+
+
+def bincount(x, weights=None, minlength=None):
+    if x.size and x.dtype.kind in "iu" and x.max() >= 1 << 60:
+        raise MemoryError(f"an array of {x.max()} numbers")
+    return np.bincount(x, weights, 0 if minlength is None else minlength)
 
 
 def tensordot_blas(a, b, axes=2) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cupy._core._dispatch import named
 from cupy._core._reductions import in_parts, normalized
+from cupy._core._search import compared_as
 from cupy._core._sums import mean
 
 _sum, _nansum, _var, _nanvar = map(in_parts, (np.sum, np.nansum, np.var, np.nanvar))
@@ -75,6 +76,11 @@ def _between(rows, at, dtype: np.dtype):
         raise TypeError("complex numbers have no order between two of them")
     wide = {"e": "f4", "?": "i4", "b": "i4", "B": "i4", "h": "i4", "H": "i4"}
     numbers = rows.astype(wide.get(rows.dtype.char, rows.dtype), copy=False).ravel()
+    if rows.ndim > 1 and rows.size == rows.shape[-1] and at.size > 1:
+        raise IndexError(
+            "CuPy takes the numbers of q for those of rows where there is one row, and reads past "
+            "its end; give it the row, without that axis"
+        )
     first = np.arange(rows.size // rows.shape[-1]).reshape(*rows.shape[:-1], 1) * rows.shape[-1]
     bottom = first + np.floor(at).astype(int)
     top = np.minimum(bottom + 1, rows.size - 1)
@@ -165,6 +171,25 @@ def _given(made, out):
     return out
 
 
+def cov(
+    a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+):  # fmt: skip
+    """Weights count in the sum of the products, but not in the mean that is taken off."""
+    made = np.cov(a, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
+    weights = [np.asarray(w, float) for w in (fweights, aweights) if w is not None]
+    if not weights:
+        return made
+    w, ddof = math.prod(weights), (0 if bias else 1) if ddof is None else ddof
+    x = np.array(a if rowvar else a.T, ndmin=2, dtype=made.dtype)
+    if y is not None:
+        y = np.atleast_2d(y)
+        x = np.concatenate((x, y if rowvar or len(y) == 1 else y.T))
+    off = np.average(x, axis=1, weights=w) - x.mean(axis=1)
+    share = ddof if aweights is None else ddof * np.sum(w * weights[-1]) / w.sum()
+    count = max(w.sum() - share, 0.0)
+    return made + np.squeeze(np.outer(off, off.conj()) * (w.sum() / count))
+
+
 def histogram(x, bins=10, range=None, density=False, weights=None):
     """Sums of ``weights`` are integers, double precision, or complex numbers of it; a weight whose
     x is NaN is in the first bin."""
@@ -182,11 +207,13 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
     edges = np.histogram(x, bins, range)[1]
     x, weights = x.ravel(), weights.ravel()
     found = np.zeros(len(edges) - 1, {"c": complex, "f": float}.get(weights.dtype.kind, int))
+    given, compared = edges, compared_as(edges.dtype, x.dtype) or np.result_type(edges, x)
+    edges, x = edges.astype(compared), x.astype(compared)
     inside = ~((x < edges[0]) | (edges[-1] < x))
     place = np.minimum(np.searchsorted(edges, x, "right") - 1, len(found) - 1)
     place = np.where(x == x, place, 0)
-    np.add.at(found, place[inside], weights[inside])
-    return (found / np.diff(edges) / found.sum() if density else found), edges
+    np.add.at(found, place[inside], weights[inside].astype(found.dtype))
+    return (found / np.diff(given) / found.sum() if density else found), given
 
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import normalized, one_by_one
@@ -16,15 +17,30 @@ def count_nonzero(a, axis=None):
     return np.asarray(np.count_nonzero(a, axis if axis is None else normalized(axis, a.ndim)))
 
 
-def isin(element, test_elements, assume_unique=False, invert=False):
-    types = element.dtype.char, test_elements.dtype.char
-    if element.size and {"F", "D"}.intersection(types) and types[0].upper() != types[1].upper():
-        raise TypeError("no kernel compares complex numbers with others than their parts")
-    return np.isin(element, test_elements, assume_unique, invert)
+def joined(function: Callable) -> Callable:
+    """``function``, which joins arrays: fractions become integers by a GPU's rule."""
+
+    @functools.wraps(function)
+    def call(arrays, *args, **kwargs):
+        out, dtype = kwargs.get("out"), kwargs.get("dtype")
+        dtype = out.dtype if out is not None else None if dtype is None else np.dtype(dtype)
+        if dtype is not None and dtype.kind in "iu" and kwargs.get("casting") == "unsafe":
+            arrays = [cast(array, dtype).astype(dtype, copy=False) for array in arrays]
+        return function(arrays, *args, **kwargs)
+
+    return call
 
 
-def in1d(ar1, ar2, assume_unique=False, invert=False):
-    return isin(ar1.ravel(), ar2, assume_unique, invert)
+def ordered(function: Callable) -> Callable:
+    """``function`` of an array, which takes an order but not None for it."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if kwargs.get("order", "") is None:
+            raise TypeError("object of type 'NoneType' has no len()")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def splits(row: Callable) -> Callable:
@@ -56,6 +72,12 @@ def expand_dims(a, axis):
     if isinstance(axis, list):
         raise TypeError("Argument 'axis' has incorrect type (expected tuple, got list)")
     return np.expand_dims(a, axis)
+
+
+def flip(m, axis=None):
+    if isinstance(axis, list):
+        raise TypeError("'list' object cannot be interpreted as an integer")
+    return np.flip(m, axis)
 
 
 def tile(A, reps):

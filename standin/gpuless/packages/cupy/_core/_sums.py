@@ -185,6 +185,8 @@ def in_float(function: Callable) -> Callable:
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     diagonal = np.diagonal(a, offset, axis1, axis2)
+    if dtype is not None and np.dtype(dtype).kind in "iu" and a.dtype.kind == "f":
+        diagonal = cast(diagonal, np.dtype(dtype)).astype(dtype)
     return in_float(np.sum)(diagonal, -1, dtype, out)
 
 
@@ -195,8 +197,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
         return made
     kind = np.result_type(a, *([] if weights is None else [weights]))
-    half = kind.char == "e" and weights is not None
-    if half or kind.char in "fF" and one_by_one(a, axis):
+    half = kind.char == "e" and weights is not None and a.dtype.kind == "f"
+    if half or kind.char in "fF" and a.dtype.kind in "fc" and one_by_one(a, axis):
         a = a.astype(np.result_type(kind, "f" if half else "d"))
     else:
         kind = None

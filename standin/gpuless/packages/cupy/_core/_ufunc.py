@@ -98,6 +98,10 @@ class ufunc:
                     f"Cannot cast output operand from {result_type!r} to {outs[i].dtype!r} with "
                     f"casting rule {casting!r}"
                 )
+        if dtype is not None and 0 not in shape:
+            for value, needed in zip(values, dtypes, strict=False):
+                if type(value) is int and needed.kind in "iu":
+                    np.asarray(value, needed)  # OverflowError where it does not fit
         targets = tuple(o._array for o in outs)
         options = {} if dtype is None else {"signature": dtypes}
         if any(o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)):

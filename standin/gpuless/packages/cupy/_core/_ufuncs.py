@@ -6,7 +6,32 @@ from __future__ import annotations
 import numpy as np
 
 from cupy._core import _loops
+from cupy._core._ndarray import ndarray
 from cupy._core._ufunc import ufunc
+
+
+class _LogicalAnd(ufunc):
+    """Of an integer with a sign and one of 64 bits without, CuPy's kernel takes a negative one for
+    false."""
+
+    def __call__(self, *args, dtype=None, **kwargs):
+        if len(args) > 1 and dtype is None:
+            x, y, *rest = args
+            args = (_not_negative(x, y), _not_negative(y, x), *rest)
+        return super().__call__(*args, dtype=dtype, **kwargs)
+
+
+def _not_negative(x, other):
+    if _type(x).kind != "i" or _type(other) != np.uint64:
+        return x
+    return maximum(x, 0) if isinstance(x, ndarray) else max(x, 0)
+
+
+def _type(x) -> np.dtype:
+    if isinstance(x, (ndarray, np.generic)):
+        return x.dtype
+    return np.asarray(x).dtype if type(x) is int else np.dtype(object)
+
 
 absolute = abs = ufunc(np.absolute)
 add = ufunc(np.add)
@@ -63,7 +88,7 @@ log1p = ufunc(np.log1p)
 log2 = ufunc(np.log2, loop=_loops.log2, loop_for="c")
 logaddexp = ufunc(np.logaddexp)
 logaddexp2 = ufunc(np.logaddexp2, loop=_loops.logaddexp2, loop_for="f")
-logical_and = ufunc(np.logical_and, kinds="biuf")
+logical_and = _LogicalAnd(np.logical_and, kinds="biuf")
 logical_not = ufunc(np.logical_not, kinds="biuf")
 logical_or = ufunc(np.logical_or, kinds="biuf")
 logical_xor = ufunc(np.logical_xor, kinds="biuf")
@@ -92,6 +117,10 @@ subtract = ufunc(np.subtract)
 tan = ufunc(np.tan)
 tanh = ufunc(np.tanh)
 trunc = ufunc(np.trunc)
+
+# By ``dtype`` the first row with such results is chosen.
+float_power.types = ["dd->d", "FF->D", "DD->D"]
+power.types = ["??->b", *power.types]
 
 for _function in (isfinite, isinf, isnan):  # of integers, too, as of floats
     _function.types = [row for row in _function.types if row[0] in "efdFD"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as _np
 from numpy.polynomial import polyutils as _library
 
 from cupy._core._row import row as _row
@@ -13,6 +14,11 @@ def _trimseq(seq):
     return _library.trimseq(seq)
 
 
+def _trimcoef(c, tol=0):
+    made = _library.trimcoef(c, tol)
+    return made if _np.any(_np.abs(made) > tol) else _np.zeros_like(made)
+
+
 as_series = _row(_library.as_series, "-", waits=True)
-trimcoef = _row(_library.trimcoef, waits=True)
+trimcoef = _row(_trimcoef, name="trimcoef", waits=True)
 trimseq = _row(_trimseq, name="trimseq", waits=True)

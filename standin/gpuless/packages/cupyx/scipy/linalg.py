@@ -36,15 +36,27 @@ def _plain(name: str):
             raise ValueError(f"{name} takes arrays of one dimension")
         elif name in _MATRICES and any(array.ndim > 2 for array in arrays):
             raise _LinAlgError(f"{name} takes matrices, and no stacks of them")
-        if name == "fiedler_companion" and arrays[0].dtype.kind in "iu":
+        if name == "fiedler_companion" and arrays[0].size < 3:
+            (a,) = arrays
+            return a[:0].copy() if a.size < 2 else (-a[1] / a[0])[None, None]
+        if name in ("expm", "fiedler_companion") and arrays[0].dtype.kind in "biu":
             args = tuple(arg.astype(float) if isinstance(arg, _ndarray) else arg for arg in args)
+        if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
+            raise ValueError("cannot reshape an array without columns")
         if name in ("lu", "lu_factor"):
             _check_type(arrays[0])
             if arrays[0].ndim != 2:
                 raise _LinAlgError(f"{name} takes a matrix")
         if name == "bandwidth" and arrays[0].dtype.kind == "c":
             raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
-        return function(*args, **kwargs)
+        if name == "expm" and arrays[0].dtype.char == "e":
+            raise TypeError("array type float16 is unsupported in linalg")
+        made = function(*args, **kwargs)
+        if name == "fiedler" and arrays[0].dtype.kind == "c":
+            made = made.astype(arrays[0].dtype)
+        if name in _FLAT and not arrays[0].size:  # of nothing, CuPy's have a column
+            made = made.reshape(0, max(arrays[-1].size, 1))
+        return made
 
     return call
 

@@ -40,8 +40,8 @@ def _face(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in """eye identity spdiags diags bmat block_array block_diag diags_array eye_array vstack
-find tril triu""".split():
+for _name in """eye identity spdiags diags block_diag diags_array eye_array find tril
+triu""".split():
     globals()[_name] = _face(_name)
 
 
@@ -63,11 +63,38 @@ def kronsum(A, B, format=None):
     return (parts[0] + parts[1]).asformat(format)
 
 
+def _stacked(name: str, rows, format, dtype):
+    """SciPy's; of one column of matrices by rows, or one row of some by columns, as they are, of
+    others coordinates, unless a format is asked for."""
+    blocks = [row if isinstance(row, (list, tuple)) else [row] for row in rows]
+    given = blocks[0] if name == "hstack" else rows
+    found = getattr(_library, name)(_base.on_host(given), format=format, dtype=dtype)
+    if format is None:
+        forms = {getattr(one, "format", None) for row in blocks for one in row if one is not None}
+        by_rows = len(blocks[0]) == 1 and forms == {"csr"}
+        by_columns = len(blocks) == 1 and forms == {"csc"}
+        found = found.asformat("csr" if by_rows else "csc" if by_columns else "coo")
+    return _base.on_device(found)
+
+
 def hstack(blocks, format=None, dtype=None):
-    """The matrices side by side; by rows only where that is asked for."""
-    on_host = _base.on_host(blocks)
-    found = _library.hstack(on_host, format, dtype)
-    return _base.on_device(found.tocoo() if format is None and found.format == "csr" else found)
+    """The matrices side by side."""
+    return _stacked("hstack", [list(blocks)], format, dtype)
+
+
+def vstack(blocks, format=None, dtype=None):
+    """The matrices one below the other."""
+    return _stacked("vstack", list(blocks), format, dtype)
+
+
+def bmat(blocks, format=None, dtype=None):
+    """A matrix of rows of matrices, of which None stands for zeros."""
+    return _stacked("bmat", blocks, format, dtype)
+
+
+def block_array(blocks, *, format=None, dtype=None):
+    """As ``bmat``; an array."""
+    return _stacked("block_array", blocks, format, dtype)
 
 
 def random(

@@ -256,6 +256,7 @@ def _by_columns(found):
 
 
 _UNIONS = "__add__", "__sub__"
+_SUMS = "add", "radd", "sub", "rsub"
 
 
 def _of_two(name: str, a, b):
@@ -286,7 +287,13 @@ def _method(name: str):
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         out = kwargs.pop("out", None)
-        found = getattr(self._here(), name)(*on_host(args), **on_host(kwargs))
+        here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
+        by_element = self.format == "coo" and name in _BY_ELEMENT
+        if by_element:
+            here.has_canonical_format = True  # CuPy does not add up duplicates first
+        found = getattr(here, name)(*on_host(args), **on_host(kwargs))
+        if by_element:
+            found.has_canonical_format = self.has_canonical_format
         if found is NotImplemented:
             return found
         if name == "multiply":
@@ -323,12 +330,17 @@ def _operator(name: str):
             return NotImplemented
         if product and np.isscalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
+        if name == "__truediv__" and (issparse(other) or np.ndim(other)):
+            return _quotient(self, other)
         if issparse(other) and name in (*_UNIONS, "__mul__", "__matmul__"):
             how = "__matmul__" if isinstance(self, spmatrix) else "multiply"
             return on_device(
                 _of_two(how if name == "__mul__" else name, self._here(), on_host(other))
             )
-        found = getattr(self._here(), name)(on_host(other))
+        # Rows where CuPy makes rows first: of booleans, duplicates are one.
+        summed = not issparse(other) and np.ndim(other) == 0 and name[2:-2] in _SUMS
+        by_rows = self.format == "dia" or self.format == "coo" and (summed or self.dtype == bool)
+        found = getattr((self.tocsr() if by_rows else self)._here(), name)(on_host(other))
         if found is NotImplemented:
             return found
         of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
@@ -342,6 +354,19 @@ def _operator(name: str):
         return on_device(found)
 
     return named(method, name, "of SciPy's matrix, on the device")
+
+
+def _quotient(self, other):
+    """Of two sparse matrices a dense array; by a dense array of the same type coordinates."""
+    if issparse(other):
+        if self.shape != other.shape:
+            raise ValueError("inconsistent shape")
+        dtype = np.promote_types(self.dtype, other.dtype)
+        dtype = dtype if dtype.kind == "c" else np.promote_types(dtype, float)
+        return self.toarray().astype(dtype) / other.toarray()
+    if self.dtype != other.dtype:
+        raise TypeError(f"Type is mismatched. other {other.dtype} {self.dtype} T")
+    return on_device(self.tocsr()._here() / on_host(other))
 
 
 def _wide(a, b) -> tuple:
@@ -464,7 +489,7 @@ def _converter(form: str):
     return named(to, f"to{form}", "of SciPy's matrix, on the device; itself if it is so already")
 
 
-_cast, _conjugated = _method("astype"), _method("conj")
+_cast, _conjugated, _reshaped = _method("astype"), _method("conj"), _method("reshape")
 
 
 def _astype(self, dtype, copy=True):
@@ -475,6 +500,26 @@ def _astype(self, dtype, copy=True):
 def _conj(self, copy=True):
     """The complex conjugate; without ``copy`` the matrix itself if it is real."""
     return _conjugated(self) if copy or self.dtype.kind == "c" else self
+
+
+def _real(self):
+    """The real parts: of a real matrix the same values, in the same memory."""
+    if self.dtype.kind == "c":
+        return on_device(self._here().real)
+    made = self.copy()
+    made.data = self.data
+    return made
+
+
+def _reshape(self, *args, **kwargs):
+    """The elements in another shape; the matrix itself where it has that already."""
+    made = _reshaped(self, *args, **kwargs)
+    return self if made.shape == self.shape else made
+
+
+def _asfptype(self):
+    """The matrix itself where it is real, else with elements that have a fraction."""
+    return self if self.dtype.kind == "f" else self.astype(np.promote_types(self.dtype, "f"))
 
 
 def _nonzero(self) -> tuple:
@@ -492,9 +537,10 @@ _spbase.__imul__, _spbase.__itruediv__, _spbase.__pow__ = _scale, _unscale, _pow
 _spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
 _spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
 _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
-_EVERYWHERE = """copy diagonal trace dot multiply power sum mean reshape __abs__ __neg__
-__round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh
-sqrt tan tanh trunc"""
+_spbase.reshape = _reshape
+_BY_ELEMENT = """power __abs__ __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor
+log1p rad2deg rint sign sin sinh sqrt tan tanh trunc""".split()
+_EVERYWHERE = "copy diagonal trace dot multiply sum mean __neg__ " + " ".join(_BY_ELEMENT)
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
@@ -510,6 +556,28 @@ _spbase.count_nonzero = _count_nonzero
 _give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T
-_spbase.real = property(lambda self: on_device(self._here().real))
+_spbase.real = property(_real)
 _spbase.imag = property(lambda self: on_device(self._here().imag))
-_give(spmatrix, _method, "asfptype getH getcol getrow getformat getmaxprint get_shape getnnz")
+
+
+def _getnnz(self, axis=None):
+    """How many elements are stored."""
+    if axis is not None:
+        raise NotImplementedError(f"getnnz over an axis is not implemented for {self.format}")
+    return self.nnz
+
+
+def _line(name: str):
+    get = _method(name)
+
+    def of(self, i):
+        if self.format not in ("csr", "csc"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '_{name}'")
+        return get(self, i)
+
+    return named(of, name, "of SciPy's matrix, on the device")
+
+
+spmatrix.asfptype, spmatrix.getnnz = _asfptype, _getnnz
+spmatrix.getcol, spmatrix.getrow = _line("getcol"), _line("getrow")
+_give(spmatrix, _method, "getH getformat getmaxprint get_shape")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import cupy
 import numpy as np
 from cupy._core._dispatch import named
@@ -44,12 +46,12 @@ def _key(key):
 
 
 def _extreme(name: str):
-    """A reduction; NotImplementedError along an axis for dtypes that CuPy's kernels do not compile
-    for, or of which they lose the imaginary part."""
+    """A reduction; NotImplementedError along an axis for dtypes for which CuPy has no kernel, or
+    of which it loses the imaginary part."""
     method = _method(name)
 
     def reduce(self, axis=None, *args, **kwargs):
-        if axis is not None and self.dtype.kind == ("b" if name.startswith("arg") else "c"):
+        if axis is not None and self.dtype.kind in ("bc" if name.startswith("arg") else "c"):
             raise NotImplementedError(f"{name} of {self.dtype} along an axis")
         found = method(self, axis, *args, **kwargs)
         if axis is None and name.startswith("arg"):
@@ -62,6 +64,23 @@ def _extreme(name: str):
 _give(compressed, _method, "sorted_indices")
 _give(compressed, _extreme, "max min argmax argmin")
 _give(compressed, _in_place, "eliminate_zeros sum_duplicates sort_indices prune")
+_drop_zeros = compressed.eliminate_zeros
+
+
+def _eliminate_zeros(self) -> None:
+    """Drop the elements that are 0, in place; a warning where cuSPARSE loses others, too."""
+    if self.dtype == bool:
+        raise ValueError("unsupported dtype")
+    if (self.data._host().real < 0).any():
+        text = (
+            "eliminate_zeros: on a GPU, cuSPARSE makes zeros of the elements that are less than 0. "
+            "That of a coo_matrix, `a = a.tocoo()`, keeps them."
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    _drop_zeros(self)
+
+
+compressed.eliminate_zeros = _eliminate_zeros
 
 
 class coordinates:
