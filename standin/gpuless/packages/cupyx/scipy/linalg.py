@@ -7,12 +7,14 @@ import functools as _functools
 import numpy as _np
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._ndarray import place as _place
 from cupy._core._run import routine as _routine
 from cupy.linalg import LinAlgError as _LinAlgError
 from scipy import linalg as _library
 
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 _served = _serve(_library, arrays=True)
 
@@ -36,17 +38,35 @@ def _plain(name: str):
             raise ValueError(f"{name} takes arrays of one dimension")
         elif name in _MATRICES and any(array.ndim > 2 for array in arrays):
             raise _LinAlgError(f"{name} takes matrices, and no stacks of them")
-        if name == "fiedler_companion" and arrays[0].dtype.kind in "iu":
+        if name == "fiedler_companion" and arrays[0].dtype.kind in "iu" and arrays[0].size > 1:
             args = tuple(arg.astype(float) if isinstance(arg, _ndarray) else arg for arg in args)
+        if name == "hankel" and len(arrays) > 1 and not arrays[1].size:
+            raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
+        if name == "khatri_rao" and not (arrays[0].size and arrays[1].size):
+            raise ValueError("cannot reshape an array of size 0 into shape (-1, 0)")
+        if name == "expm":
+            if arrays[0].dtype == _np.float16:
+                raise TypeError("float16 is unsupported in linalg")
+            if arrays[0].dtype.kind in "biu":
+                args, kwargs = (arrays[0].astype(float),), {}
         if name in ("lu", "lu_factor"):
             _check_type(arrays[0])
+            _filled(*arrays)
             if arrays[0].ndim != 2:
                 raise _LinAlgError(f"{name} takes a matrix")
         if name == "bandwidth" and arrays[0].dtype.kind == "c":
             raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
+        if name == "fiedler" and arrays[0].dtype.kind == "c" and arrays[0].size > 1:
+            return found.astype(arrays[0].dtype)
+        return found
 
     return call
+
+
+def _filled(*arrays) -> None:
+    if not all(array.size for array in arrays):
+        raise ValueError("NVIDIA's library refuses matrices without elements")
 
 
 def _check_type(a) -> None:
@@ -65,6 +85,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     _check_type(lu)
     if lu.shape[0] != b.shape[0]:
         raise ValueError("incompatible dimensions.")
+    _filled(lu, b)
     solved = _routine(_solved, lu, piv, b, trans, check_finite, new_order="S")
     return _overwritten(b, solved) if overwrite_b else solved
 
@@ -98,6 +119,7 @@ def solve_triangular(
         raise ValueError("incompatible dimensions")
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")
+    _filled(a, b)
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
     solved = _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
     return _overwritten(b, solved) if overwrite_b and a.ndim == 2 else solved
@@ -112,6 +134,18 @@ def _triangular(a, b, **how):
     sides = wide.reshape(len(a), a.shape[-1], b.shape[-1] if b.ndim == a.ndim else 1)
     solved = [_library.solve_triangular(*pair, **how).T for pair in zip(a, sides, strict=True)]
     return _np.array(solved, dtype).transpose(0, 2, 1).reshape(b.shape)
+
+
+def dft(n, scale=None):
+    """SciPy's matrix of the Fourier transform, of at least one row."""
+    if n < 1:
+        raise ZeroDivisionError("complex division by zero")
+    return _served["dft"](n, scale)
+
+
+def hilbert(n):
+    """SciPy's, and of no rows one column."""
+    return _served["hilbert"](n) if n > 0 else _place(_np.empty((0, 1)))
 
 
 globals().update({_name: _face for _name, _face in _served.items() if _name not in globals()})

@@ -7,7 +7,9 @@ import inspect as _inspect
 import math as _math
 
 import numpy as _np
+from cupy import ascontiguousarray as _ascontiguousarray
 from cupy import isin as _isin
+from cupy import pad as _pad
 from cupy import stack as _stack
 from cupy import where as _where
 from cupy._core._dispatch import named as _named
@@ -20,6 +22,7 @@ from scipy import ndimage as _library
 from cupyx.scipy._faces import serve as _serve
 from cupyx.scipy._not_finite import odd as _odd
 from cupyx.scipy._not_finite import tell as _tell
+from cupyx.scipy._unable import constant as _constant
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
@@ -85,6 +88,16 @@ gaussian_gradient_magnitude gaussian_laplace laplace prewitt sobel uniform_filte
 uniform_filter1d""".split()
 
 
+def _check_between(dtype, given: dict) -> None:
+    mode, cval = given["mode"], given["cval"]
+    if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
+        raise NotImplementedError("CuPy has no cval like this for an output of integers")
+    if mode in ("constant", "grid-constant"):
+        _constant(cval)
+    if given["input"].dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError("CuPy's kernel does not compile with an output of reals for complex ones")
+
+
 def _rounded(name: str):
     """The function of that name, with CuPy's rules for results that are no whole numbers.
 
@@ -105,6 +118,8 @@ def _rounded(name: str):
             dtype = output.dtype
         else:
             dtype = source.dtype if output is None else _np.dtype(output)
+        if name in _BETWEEN:
+            _check_between(dtype, given.arguments)
         if name in _BETWEEN and source.dtype.kind in "iu":  # CuPy has no more digits of them
             given.arguments["input"] = source.astype(_np.float32)
             given.arguments["output"] = dtype if output is None else output
@@ -294,6 +309,52 @@ def _distances(call):
 
 
 distance_transform_edt = _distances(distance_transform_edt)  # noqa: F821
+
+
+def _shaped(name: str):
+    """The function of that name, whose ``structure`` may be a shape: CuPy's has all its pixels."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        shape, axes = given.get("structure"), given.get("axes")
+        if not isinstance(shape, (int, list, tuple)) or not isinstance(given["input"], _ndarray):
+            return function(*args, **kwargs)
+        ndim = given["input"].ndim if axes is None else _np.size(axes)
+        shape = (shape,) * ndim if isinstance(shape, int) else tuple(shape)
+        if len(shape) != ndim or not all(isinstance(n, (int, _np.integer)) for n in shape):
+            raise RuntimeError("structure is a shape, one number for each axis, or a device array")
+        given["structure"] = _place(_np.ones(shape, bool))
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "binary_closing binary_dilation binary_erosion binary_opening".split():
+    globals()[_name] = _shaped(_name)
+
+
+def _filled(call):
+    """``binary_fill_holes``: with CuPy a hole is a region of zeros with a label of its own."""
+
+    def binary_fill_holes(input, structure=None, output=None, origin=0, *, axes=None):
+        if not isinstance(input, _ndarray):
+            return call(input, structure, output, origin)
+        if _np.any(origin) or axes is not None:
+            return call(input, structure, output, origin, axes=axes)
+        zeros = ~_pad(input.astype(bool), 1)
+        found = label(zeros, structure)[0] > 1  # noqa: F821
+        found = (found | ~zeros)[(slice(1, -1),) * input.ndim]
+        if not isinstance(output, _ndarray):
+            return _ascontiguousarray(found)
+        output[...] = found
+        return output
+
+    return _named(binary_fill_holes, "binary_fill_holes", "of SciPy, on the device")
+
+
+binary_fill_holes = _filled(binary_fill_holes)  # noqa: F821
 
 
 def _adds(input, labels, index, *, sums: bool) -> bool:
