@@ -76,8 +76,7 @@ def _no_complex(given: dict) -> str | None:
 
 def _summed(given: dict) -> str | None:
     """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
-    if _modes(given):
-        constant(given.get("cval", 0))
+    _constants(given)
     if given.get("boundary", "fill") == "fill":
         constant(given.get("fillvalue", 0))
     large, small = given.get("in1"), given.get("in2")  # others are ndimage's
@@ -126,7 +125,8 @@ def _of_reals(given: dict) -> str | None:
 
 
 def _of_floats(given: dict) -> str | None:
-    if isinstance(given["signal"], ndarray) and given["signal"].dtype.kind not in "fc":
+    signal = given["signal"]
+    if isinstance(signal, ndarray) and signal.dtype.kind not in "fc" and signal.size > 1:
         return "integers, in which it sums, so that most of the result is 0; make them floats."
 
 
@@ -136,10 +136,11 @@ def _smoothed(given: dict) -> None:
 
 
 def _nyquist(given: dict) -> str | None:
-    below = given.get("a", 1)
-    size = below.size if isinstance(below, ndarray) else np.size(below)
-    counted = isinstance(given.get("worN", 512), (int, type(None)))
-    if given.get("include_nyquist") and not given.get("whole") and size == 1 and counted:
+    above, below, count = given.get("b", 1), given.get("a", 1), given.get("worN", 512)
+    sizes = [v.size if isinstance(v, ndarray) else np.size(v) for v in (above, below)]
+    count = 512 if count is None else count
+    transforms = isinstance(count, int) and count >= sizes[0] > 1 and sizes[1] == 1
+    if transforms and given.get("include_nyquist") and not given.get("whole"):
         return "include_nyquist without poles; the response is then that of other frequencies."
 
 
@@ -228,18 +229,22 @@ def _origins(given: dict) -> None:
     size, origin = given.get("size"), given.get("origin", 0)
     if given.get("footprint") is not None:
         size = np.shape(given["footprint"])
-    if size is None or np.ndim(size) > 1:
+    if size is None or np.ndim(size) > 1 or not given["input"].ndim:
         return
     sizes, origins = np.atleast_1d(size), np.atleast_1d(origin)
     if 1 in (len(sizes), len(origins)) or len(sizes) == len(origins):
         where = sizes // 2 + origins
-        if ((where < 0) | (where >= sizes)).any():
+        if ((sizes > 0) & ((where < 0) | (where >= sizes))).any():
             raise ValueError("invalid origin")
 
 
-def _edges(given: dict) -> str | None:
+def _constants(given: dict) -> None:
     if _modes(given):
         constant(given.get("cval", 0))
+
+
+def _edges(given: dict) -> str | None:
+    _constants(given)
     if np.isfinite(given.get("cval", 0)):
         return None
     output, modes = given.get("output"), given.get("mode", "reflect")
@@ -296,8 +301,10 @@ def _first_label(few: int, given: dict) -> str | None:
 
 def _counted(given: dict) -> str | None:
     dtype = given["input"].dtype
-    if dtype.kind == "c" or dtype == np.int8:  # of which CuPy does not count the negative ones
+    if dtype.kind == "c":
         return f"{dtype} is not supported"
+    if dtype == np.int8 and (given["input"] < 0).any():
+        return "negative numbers of int8 are not counted"
 
 
 def _structure(given: dict) -> str | None:
@@ -377,7 +384,7 @@ UNABLE = {
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
-    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _modes),
+    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
     **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
     **_check_of("fourier_ellipsoid fourier_uniform", _positive),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools as _functools
 
 import numpy as _np
+from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
@@ -21,7 +22,7 @@ _served = _serve(_library, arrays=True)
 # How many dimensions their arrays have; SciPy takes stacks of them.
 _FLAT = "circulant hankel toeplitz".split()  # all elements are one row
 _ROWS = "companion convolution_matrix fiedler fiedler_companion leslie".split()
-_MATRICES = "bandwidth block_diag expm khatri_rao lu lu_factor".split()
+_MATRICES = "block_diag expm khatri_rao lu lu_factor".split()
 
 
 def _plain(name: str):
@@ -31,6 +32,8 @@ def _plain(name: str):
     @_functools.wraps(function)
     def call(*args, **kwargs):
         arrays = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, _ndarray)]
+        if not arrays and name != "fiedler_companion" and name not in _FLAT:
+            return function(*args, **kwargs)  # which refuses
         if name in _FLAT:
             args = tuple(arg.ravel() if isinstance(arg, _ndarray) else arg for arg in args)
             kwargs = {k: v.ravel() if isinstance(v, _ndarray) else v for k, v in kwargs.items()}
@@ -54,8 +57,6 @@ def _plain(name: str):
             _filled(*arrays)
             if arrays[0].ndim != 2:
                 raise _LinAlgError(f"{name} takes a matrix")
-        if name == "bandwidth" and arrays[0].dtype.kind == "c":
-            raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
         found = function(*args, **kwargs)
         if name == "fiedler" and arrays[0].dtype.kind == "c" and arrays[0].size > 1:
             return found.astype(arrays[0].dtype)
@@ -146,6 +147,20 @@ def dft(n, scale=None):
 def hilbert(n):
     """SciPy's, and of no rows one column."""
     return _served["hilbert"](n) if n > 0 else _place(_np.empty((0, 1)))
+
+
+def bandwidth(a):
+    """How many diagonals below and above have another number than 0; of a host's array, too."""
+    a = _asarray(a)
+    if a.dtype.kind == "c":
+        raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
+    if not a.size:
+        return 0, 0
+    if a.ndim != 2:
+        raise _LinAlgError("bandwidth takes a matrix")
+    rows, columns = (found.get() for found in a.nonzero())
+    far = (rows - columns).tolist() + [0]
+    return max(far), -min(far)
 
 
 globals().update({_name: _face for _name, _face in _served.items() if _name not in globals()})

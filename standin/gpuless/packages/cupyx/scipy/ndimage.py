@@ -95,7 +95,7 @@ def _check_between(dtype, given: dict) -> None:
     if mode in ("constant", "grid-constant"):
         _constant(cval)
     if given["input"].dtype.kind == "c" and dtype.kind != "c":
-        raise TypeError("CuPy's kernel does not compile with an output of reals for complex ones")
+        raise RuntimeError("CuPy has no kernel from complex numbers to an output of real ones")
 
 
 def _rounded(name: str):
@@ -295,6 +295,19 @@ def _spline(call):
 spline_filter1d = _spline(spline_filter1d)  # noqa: F821
 
 
+def _into(made, out):
+    """``out`` with what was ``made``, which is that where it is None."""
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        raise RuntimeError("an array to write into has the wrong shape")
+    wide = made.dtype.kind == "i" and out.dtype.kind in "iu"
+    if not (wide and out.dtype.itemsize >= made.dtype.itemsize) and out.dtype != made.dtype:
+        raise RuntimeError(f"an array to write into is of {made.dtype}")
+    out[...] = made
+    return out
+
+
 def _distances(call):
     def short(found):
         if isinstance(found, tuple):
@@ -302,8 +315,32 @@ def _distances(call):
         small = isinstance(found, _ndarray) and found.dtype == _np.int32 and found.ndim == 3
         return found.astype(_np.int16) if small and max(found.shape) <= 32768 else found
 
-    def distance_transform_edt(*args, **kwargs):
-        return short(call(*args, **kwargs))  # places in an image, of 16 bits in CuPy
+    def distance_transform_edt(
+        image,
+        sampling=None,
+        return_distances=True,
+        return_indices=False,
+        distances=None,
+        indices=None,
+        *,
+        block_params=None,
+        float64_distances=True,
+    ):
+        if block_params is not None:
+            raise _not_covered("cupyx.scipy.ndimage.distance_transform_edt with block_params")
+        found = short(call(image, sampling, return_distances, return_indices))
+        if return_distances and not float64_distances:
+            first, *rest = found if isinstance(found, tuple) else (found,)
+            found = (first.astype(_np.float32), *rest) if rest else first.astype(_np.float32)
+        for wanted, out in ((return_distances, distances), (return_indices, indices)):
+            if out is not None and not wanted:
+                raise RuntimeError("an array is given for what is not to be returned")
+        if distances is None and indices is None:
+            return found
+        made = iter(found if isinstance(found, tuple) else (found,))
+        wanted = ((return_distances, distances), (return_indices, indices))
+        found = tuple(_into(next(made), out) for wants, out in wanted if wants)
+        return found if len(found) > 1 else found[0]
 
     return _named(distance_transform_edt, "distance_transform_edt", "of SciPy, on the device")
 
@@ -355,6 +392,57 @@ def _filled(call):
 
 
 binary_fill_holes = _filled(binary_fill_holes)  # noqa: F821
+
+
+def _histograms(call):
+    """``histogram``, one after the other for the labels of an ``index``."""
+
+    def histogram(input, min, max, bins, labels=None, index=None):
+        if not _np.ndim(index):
+            return call(input, min, max, bins, labels, index)
+        places = index.tolist() if isinstance(index, _ndarray) else list(index)
+        return [call(input, min, max, bins, labels, place) for place in places]
+
+    return _named(histogram, "histogram", "of SciPy, on the device")
+
+
+histogram = _histograms(histogram)  # noqa: F821
+
+
+def _values(call):
+    """``value_indices``, whose places may be numbers of as few bits as they need."""
+
+    def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
+        if isinstance(arr, _ndarray) and arr.dtype.kind in "iu" and arr.size:
+            if int(arr.min()) < 0:
+                raise ValueError("value_indices() counts by bincount, which takes no such values")
+            if arr.dtype.char in "qQ":  # of which SciPy finds none
+                arr = arr.astype(arr.dtype.kind + "8")
+        found = call(arr, ignore_value=ignore_value)
+        dtype = _np.min_scalar_type(-(max(arr.shape) + 1)) if adaptive_index_dtype else _np.int64
+        return {
+            int(key): tuple(place.astype(dtype, copy=False) for place in places)
+            for key, places in found.items()
+        }
+
+    return _named(value_indices, "value_indices", "of SciPy, on the device")
+
+
+value_indices = _values(value_indices)  # noqa: F821
+
+
+def _turned_in_double(call):
+    """``affine_transform``, whose coordinates may be double ones, as they are here in any case."""
+
+    def affine_transform(*args, texture_memory=False, float64_coords=False, **kwargs):
+        if texture_memory:
+            raise _not_covered("cupyx.scipy.ndimage.affine_transform with texture_memory")
+        return call(*args, **kwargs)
+
+    return _named(affine_transform, "affine_transform", "of SciPy, on the device")
+
+
+affine_transform = _turned_in_double(affine_transform)  # noqa: F821
 
 
 def _adds(input, labels, index, *, sums: bool) -> bool:

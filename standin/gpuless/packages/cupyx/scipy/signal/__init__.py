@@ -198,15 +198,16 @@ for _name in "dfreqresp findfreqs freqz lp2bp lp2bs symiirorder2 zpk2tf".split()
 
 def gauss_spline(x, n):
     """SciPy's, in the type of ``x``."""
-    if not isinstance(x, _ndarray) or x.dtype.kind == "c":
-        raise _unsupported(x)
+    x = _cupy.asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError("gauss_spline() takes no complex numbers")
     return _gauss_spline(x, n).astype(x.dtype, copy=False)
 
 
 def lombscargle(x, y, freqs, precenter=False, normalize=False):
     """The periodogram of values at uneven times; normalized by what they were before their mean
     was taken off."""
-    y = _cupy.asarray(y, float)
+    x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     return found * (2 / _cupy.dot(y, y)) if normalize else found
 
@@ -217,8 +218,7 @@ def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
     for key, value in vars(found).items():
         if isinstance(value, _np.ndarray):
             setattr(found, key, _cupy.asarray(value))
-    found.computed_poles = found.computed_poles.astype(complex)
-    found.requested_poles = _cupy.asnumpy(poles).astype(complex)  # which stay on the host
+    found.requested_poles = _cupy.asnumpy(found.computed_poles)  # CuPy puts NumPy's in both
     return found
 
 
