@@ -706,6 +706,9 @@ def test_images_are_cupys_own():
     assert few[2][0].dtype == np.int8
     far = images.distance_transform_edt(ring, float64_distances=False)
     assert far.dtype == np.float32 and far[0, 0] == np.sqrt(np.float32(2))
+    taken = images.grey_dilation(dot, footprint=cp.array([0, 1, 1]), structure=cp.arange(3))
+    want = ndimage.grey_dilation(dot.get(), footprint=[0, 1, 1], structure=[0, 1, 2])
+    assert taken.tolist() == want.tolist()
     shown = images.histogram(cp.array([1, 2, 3]), 0, 4, 2, cp.array([1, 1, 2]), cp.array([1, 2]))
     assert [one.tolist() for one in shown] == [[1, 1], [0, 1]]
 
@@ -724,6 +727,7 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.grey_erosion(PLANE, 3, structure=-PLANE),
         lambda m: m.ndimage.grey_erosion(some((3, 3), "i"), 3, structure=PLANE / 2),
         lambda m: m.ndimage.grey_dilation(some((3, 3), "B"), 3, structure=-N[None]),
+        lambda m: m.ndimage.grey_closing(PLANE, footprint=N[None], structure=N[:, None]),
         lambda m: m.ndimage.fourier_uniform(PLANE, 0),
         lambda m: m.ndimage.center_of_mass(LINE, LINE.astype(int), cp.array([[1, 1]])),
         lambda m: m.ndimage.median(LINE, cp.array([-1, 0, 1, 2]), cp.array([7])),

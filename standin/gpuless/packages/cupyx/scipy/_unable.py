@@ -310,8 +310,8 @@ def _counted(given: dict) -> str | None:
 def _structure(given: dict) -> str | None:
     if why := _ordered(given):
         return why
-    small = given.get("size"), given.get("footprint")
-    if given.get("structure") is not None and small == (None, None):
+    footprint = given.get("footprint")
+    if given.get("structure") is not None and given.get("size") is None and footprint is None:
         raise ValueError("must specify either weights array or sizes")
     if given.get("structure") is None:
         return None
@@ -319,6 +319,8 @@ def _structure(given: dict) -> str | None:
     # it is where the footprint has it.
     structure, origin = given["structure"], given.get("origin", 0)
     structure = structure._array if isinstance(structure, ndarray) else np.asarray(structure)
+    if footprint is not None and np.shape(footprint) != structure.shape:
+        return "a structure of another shape than the footprint, beyond which its kernel reads"
     kind = given["input"].dtype.kind
     if kind in "biu" and (structure != np.trunc(structure)).any():
         return "a structure of fractions for an image of integers"
