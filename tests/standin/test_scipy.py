@@ -698,6 +698,7 @@ def test_images_are_cupys_own():
     assert (images.binary_dilation(dot, 3) == images.binary_dilation(dot, [3])).all()
     with pytest.raises(RuntimeError, match="a shape"):
         images.binary_erosion(dot, [1, 1, 1])
+    assert images.maximum_filter(dot, footprint=(3,)).tolist() == [0, 1, 1, 1, 0]  # a size
     out = cp.zeros((3, 3), int)
     ring = cp.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
     assert images.binary_fill_holes(ring, output=out) is out and out.all()
@@ -746,6 +747,8 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.correlate1d(LINE, LINE, mode="constant", cval=True),
         lambda m: m.ndimage.uniform_filter(LINE, 3, mode="constant", cval=float("nan")),
         lambda m: m.ndimage.shift(LINE, 1, cval=float("nan")),
+        lambda m: m.ndimage.minimum_filter(LINE, footprint=[1, 0, 1]),
+        lambda m: m.ndimage.grey_opening(LINE, footprint=(3,)),
         lambda m: m.signal.convolve2d(PLANE, PLANE, fillvalue=True),
         lambda m: m.special.spherical_yn(LINE, LINE),
         lambda m: m.linalg.expm(some((2, 2), "e")),

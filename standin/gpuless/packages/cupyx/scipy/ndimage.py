@@ -368,8 +368,36 @@ def _shaped(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in "binary_closing binary_dilation binary_erosion binary_opening".split():
+_SHAPED = "binary_closing binary_dilation binary_erosion binary_opening binary_propagation"
+for _name in _SHAPED.split():
     globals()[_name] = _shaped(_name)
+
+
+def _sized(name: str):
+    """The function of that name, whose ``footprint`` is a size where it is a tuple; CuPy's take no
+    lists, which ``grey_dilation`` alone makes arrays of."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        for key in ("footprint", "structure"):
+            value = given.get(key)
+            if not isinstance(value, (list, tuple)):
+                continue
+            simple = name in ("grey_erosion", "maximum_filter", "minimum_filter")
+            if isinstance(value, list) or key == "structure" or not simple or given.get("size"):
+                raise TypeError(f"{name}() takes a device array as its {key}")
+            given["size"] = given.pop(key)
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+_SIZED = """black_tophat grey_closing grey_erosion grey_opening maximum_filter minimum_filter
+morphological_gradient morphological_laplace white_tophat"""
+for _name in _SIZED.split():
+    globals()[_name] = _sized(_name)
 
 
 def _filled(call):
@@ -379,6 +407,8 @@ def _filled(call):
         if not isinstance(input, _ndarray):
             return call(input, structure, output, origin)
         if _np.any(origin) or axes is not None:
+            if isinstance(structure, (int, list, tuple)):
+                raise TypeError("binary_fill_holes() takes a device array as its structure")
             return call(input, structure, output, origin, axes=axes)
         zeros = ~_pad(input.astype(bool), 1)
         found = label(zeros, structure)[0] > 1  # noqa: F821
