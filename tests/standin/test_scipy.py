@@ -748,6 +748,7 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.uniform_filter(LINE, 3, mode="constant", cval=float("nan")),
         lambda m: m.ndimage.shift(LINE, 1, cval=float("nan")),
         lambda m: m.ndimage.minimum_filter(LINE, footprint=[1, 0, 1]),
+        lambda m: m.ndimage.map_coordinates(LINE, [[0.5]]),
         lambda m: m.ndimage.grey_opening(LINE, footprint=(3,)),
         lambda m: m.signal.convolve2d(PLANE, PLANE, fillvalue=True),
         lambda m: m.special.spherical_yn(LINE, LINE),
@@ -783,6 +784,7 @@ def test_signals_are_cupys_own():
     )
     np.testing.assert_allclose(normal.get(), (plain * 2 / (values @ values)).get())
     assert all(part.dtype == float for part in signals.lp2bp(single, single))
+    assert signals.lombscargle(times, values, cp.array([0.5])).shape == (1,)
     assert signals.gauss_spline(cp.array([0, 2]), 1).dtype == np.int64
     placed = signals.place_poles(cp.array([[1.0, 2], [3, 4]]), cp.array([[0.0], [1]]), -times[1:3])
     assert isinstance(placed.gain_matrix, cp.ndarray)
@@ -797,6 +799,7 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert matrices.fiedler(some(dtype="F")).dtype == np.complex64
     assert matrices.expm(some((1, 1), bool)).dtype == float
     assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
+    assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
     assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64
     assert functions.expn(some(dtype=bool), 3.0).dtype == float
     np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)

@@ -90,6 +90,8 @@ uniform_filter1d""".split()
 
 def _check_between(dtype, given: dict) -> None:
     mode, cval = given["mode"], given["cval"]
+    if not isinstance(given.get("coordinates", given["input"]), _ndarray):
+        raise TypeError("coordinates are a device array")
     if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
         raise NotImplementedError("CuPy has no cval like this for an output of integers")
     if mode in ("constant", "grid-constant"):

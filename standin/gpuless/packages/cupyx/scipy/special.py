@@ -200,7 +200,8 @@ _sph_harm_y = sph_harm_y  # noqa: F821
 def sph_harm_y(n, m, theta, phi, *, diff_n=0):
     """SciPy's, in single precision of angles in such, and NaN for an ``m`` above ``n``."""
     found = _sph_harm_y(n, m, theta, phi, diff_n=diff_n)
-    if all(_np.can_cast(v.dtype, "f") for v in (theta, phi) if isinstance(v, _ndarray)):
+    angles = [v.dtype for v in (theta, phi) if isinstance(v, _ndarray)]
+    if angles and all(_np.can_cast(dtype, "f") for dtype in angles):
         found = found.astype(_np.complex64)
     return _where(abs(_asarray(m)) > n, found.dtype.type(_np.nan), found)
 

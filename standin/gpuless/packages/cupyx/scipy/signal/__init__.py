@@ -209,6 +209,7 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     was taken off."""
     x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
+    found = found.reshape(freqs.shape)  # SciPy makes a number of one
     return found * (2 / _cupy.dot(y, y)) if normalize else found
 
 
