@@ -698,6 +698,7 @@ def test_images_are_cupys_own():
     assert (images.binary_dilation(dot, 3) == images.binary_dilation(dot, [3])).all()
     with pytest.raises(RuntimeError, match="a shape"):
         images.binary_erosion(dot, [1, 1, 1])
+    assert images.median_filter(cp.array([3, 1, 2]), footprint=N).tolist() == [3, 3, 2]
     assert images.maximum_filter(dot, footprint=(3,)).tolist() == [0, 1, 1, 1, 0]  # a size
     out = cp.zeros((3, 3), int)
     ring = cp.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
@@ -710,6 +711,7 @@ def test_images_are_cupys_own():
     taken = images.grey_dilation(dot, footprint=cp.array([0, 1, 1]), structure=cp.arange(3))
     want = ndimage.grey_dilation(dot.get(), footprint=[0, 1, 1], structure=[0, 1, 2])
     assert taken.tolist() == want.tolist()
+    assert images.mean(LINE, cp.array([0, 1, 1, 2]), cp.array(1)).shape == ()
     shown = images.histogram(cp.array([1, 2, 3]), 0, 4, 2, cp.array([1, 1, 2]), cp.array([1, 2]))
     assert [one.tolist() for one in shown] == [[1, 1], [0, 1]]
 
@@ -756,6 +758,8 @@ REFUSED_AS_BY_CUPY = {
     ],
     ValueError: [
         lambda m: m.ndimage.minimum_filter(LINE, 1, origin=1),
+        lambda m: m.ndimage.rank_filter(LINE, 0, footprint=N * 0),
+        lambda m: m.ndimage.zoom(LINE, 2, order=6),
         lambda m: m.ndimage.value_indices(-some(dtype=int)),
         lambda m: m.linalg.lu(some((0, 0))),
         lambda m: m.linalg.solve_triangular(some((0, 0)), some((0,))),

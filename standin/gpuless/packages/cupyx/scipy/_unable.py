@@ -227,8 +227,11 @@ def _ordered(given: dict) -> str | None:
 def _origins(given: dict) -> None:
     """SciPy looks at none along an axis of which the filter is one pixel long."""
     size, origin = given.get("size"), given.get("origin", 0)
-    if given.get("footprint") is not None:
-        size = np.shape(given["footprint"])
+    footprint = given.get("footprint")
+    if footprint is not None:
+        size = np.shape(footprint)
+        if isinstance(footprint, (ndarray, np.ndarray)) and not footprint.any():
+            raise ValueError("all-zero footprint is not supported")
     if size is None or np.ndim(size) > 1 or not given["input"].ndim:
         return
     sizes, origins = np.atleast_1d(size), np.atleast_1d(origin)

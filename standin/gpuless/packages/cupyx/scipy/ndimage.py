@@ -90,6 +90,8 @@ uniform_filter1d""".split()
 
 def _check_between(dtype, given: dict) -> None:
     mode, cval = given["mode"], given["cval"]
+    if given["order"] is not None and not 0 <= given["order"] <= 5:
+        raise ValueError("spline order is not supported")
     if not isinstance(given.get("coordinates", given["input"]), _ndarray):
         raise TypeError("coordinates are a device array")
     if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
@@ -244,7 +246,8 @@ def _in_a_row(name: str):
             return function(*args, **kwargs)
         for key in ("input", "footprint", "output"):
             if isinstance(values[key], (_ndarray, _np.ndarray, list, tuple)):
-                values[key] = values[key][None] if key != "footprint" else [values[key]]
+                alone = isinstance(values[key], (list, tuple))
+                values[key] = [values[key]] if alone else values[key][None]
         if values["size"] is not None:
             values["size"] = (1, *_np.ravel(values["size"]).tolist())
         values["origin"] = (0, *_np.ravel(values["origin"]).tolist())
@@ -477,13 +480,16 @@ def _turned_in_double(call):
 affine_transform = _turned_in_double(affine_transform)  # noqa: F821
 
 
+_ADDED = "i4 u4 u8 f2 f4 f8".split()  # the types of which CuPy has a kernel that adds
+
+
 def _adds(input, labels, index, *, sums: bool) -> bool:
     """Whether a kernel of CuPy's adds the pixels up, each for the first of equal labels in
     ``index`` only: of the types that it can add and, of ``sums``, unless many are of few labels."""
     if labels is None or not isinstance(index, _ndarray) or index.size < 2:
         return False
     many = sums and max(input.size, labels.size) >= 262144 and index.size <= 4
-    return not many and input.dtype in ("i4", "u4", "u8", "f2", "f4", "f8")
+    return not many and input.dtype in _ADDED
 
 
 def _only_first(found, index, nothing: float):
@@ -520,6 +526,10 @@ def _by_labels(name: str):
     call, adds = globals()[name], name in ("sum", "sum_labels")
 
     def measure(input, labels=None, index=None):
+        if isinstance(index, _ndarray) and not index.ndim and labels is not None:
+            if input.dtype not in _ADDED:
+                raise IndexError("too many indices for array")
+            return measure(input, labels, index.reshape(1)).reshape(())
         if adds and index is None and isinstance(labels, _ndarray):
             labels = labels != 0
         found = call(input, labels, index)
