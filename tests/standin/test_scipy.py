@@ -764,6 +764,8 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.linalg.lu(some((0, 0))),
         lambda m: m.linalg.solve_triangular(some((0, 0)), some((0,))),
         lambda m: m.signal.get_window("taylor", 8),
+        lambda m: m.signal.convolve2d(some((3, 3), bool), PLANE),
+        lambda m: m.signal.symiirorder2(some((7,), int), 0.01, 2.0),
     ],
     IndexError: [lambda m: m.stats.zscore(LINE, axis=None, nan_policy="omit")],
     RuntimeError: [lambda m: m.ndimage.uniform_filter(LINE, 1, mode="bogus")],

@@ -82,12 +82,16 @@ def _summed(given: dict) -> str | None:
     large, small = given.get("in1"), given.get("in2")  # others are ndimage's
     if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
         return None
+    if given.get("method") == "fft" or not (large.size and small.size):
+        return None
+    if large.ndim != 1 and large.dtype in (np.bool_, np.float16):
+        raise ValueError("unsupported type in SciPy")
     plain = given.get("boundary", "fill") == "fill" and given.get("fillvalue", 0) == 0
     if small.size > large.size and (plain or given.get("mode") == "valid"):
         large, small = small, large
     whole = small.dtype.kind in "iu" and not np.can_cast(small.dtype, large.dtype)
     made = np.promote_types(small.dtype, large.dtype)
-    if whole and made != small.dtype and given.get("method") != "fft":
+    if whole and made != small.dtype:
         return f"a sum in {small.dtype} of {large.dtype}; give both of them one dtype."
 
 
@@ -128,6 +132,12 @@ def _of_floats(given: dict) -> str | None:
     signal = given["signal"]
     if isinstance(signal, ndarray) and signal.dtype.kind not in "fc" and signal.size > 1:
         return "integers, in which it sums, so that most of the result is 0; make them floats."
+
+
+def _no_whole(given: dict) -> None:
+    signal = given["input"]
+    if isinstance(signal, ndarray) and signal.dtype.kind in "biu":
+        raise ValueError(f"data type {signal.dtype} not compatible with finfo")
 
 
 def _smoothed(given: dict) -> None:
@@ -385,6 +395,7 @@ UNABLE = {
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
     **_check_of("savgol_filter", _smoothed),
+    **_check_of("symiirorder2", _no_whole),
     **_check_of("freqz", _nyquist),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
