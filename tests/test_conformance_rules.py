@@ -122,6 +122,17 @@ def test_the_quick_part_is_a_sample_and_always_the_same(suite):
     assert suite.run()[1] == counts
 
 
+def test_of_many_cases_one_in_so_many_is_run(suite):
+    rule = '{ files = "test_a", cases = "test_many", but_one_in = 4, reason = "alike" },'
+    suite.change("suite.toml", "not_run = [", f"not_run = [{rule}")
+    suite.run("--whole", "--store")
+    found = suite.stored()["cupy_tests/a_tests/test_a.py"]
+    left = found["not run: alike"]
+    assert 20 < left < 40 and found["passed"] == 41 - left
+    suite.run("--whole", "--store")
+    assert suite.stored()["cupy_tests/a_tests/test_a.py"] == found
+
+
 @pytest.mark.parametrize(
     "name, old, new, says",
     [
@@ -182,6 +193,10 @@ def test_what_is_stored_must_fit_the_rules(suite, name, old, new, says):
     [
         ('by_design = [{ files = "a", reason = "no case" }]', "'no case' does not say what"),
         ('by_design = [{ marker = "a", reason = "other" }]', "'other' does not say what"),
+        (
+            'differs = [{ cases = "a", but_one_in = 2, reason = "some" }]',
+            "'some' does not say what",
+        ),
         ('not_run = [{ error = "a", reason = "never seen" }]', "'never seen' does not say what"),
         ('not_run = [{ reason = "all" }]', "'all' does not say what"),
         ('odd = [{ cases = "a", reason = "b" }]', "suite.toml: unknown odd"),

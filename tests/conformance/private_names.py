@@ -16,6 +16,8 @@ import sys
 import types
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).parent
 CUDA = 12010  # the version that tests are told
 
@@ -31,6 +33,11 @@ RAISING = {
     "cupy.cuda.pinned_memory": "PinnedMemory",
     "cupy.cuda.memory": "_malloc",
     "cupy.linalg._util": "stacked_identity",
+    "cupyx.scipy.signal._iir_filter_conversions": "_cplxreal",
+    "cupyx.scipy.signal._iir_utils": "apply_iir apply_iir_sos",
+    "cupyx.scipy.signal._polyutils": "_compute_factors",
+    "cupyx.scipy.signal._savitzky_golay": "_polyder",
+    "cupyx.scipy.signal._upfirdn": "_output_len",
 }
 
 
@@ -41,6 +48,7 @@ def install(folder: Path) -> None:
     gpuless.install()
     import cupy
     import cupyx.profiler
+    import cupyx.scipy.stats
     from cupy._core import raw
     from cupy.cuda import compiler, driver, runtime
 
@@ -51,6 +59,7 @@ def install(folder: Path) -> None:
         _module(f"cupy.random.{name}", **vars(cupy.random))
     sys.modules["cupy.random._generator"] = cupy.random._generator = _Generator(cupy.random)
     _module("cupyx.profiler._time", **vars(cupyx.profiler))
+    _module("cupyx.scipy.stats._distributions", **vars(cupyx.scipy.stats))
     _module("cupy.cuda.pinned_memory", **_named(cupy.cuda, "Pinned", "pinned"))
     _module("cupy_backends.cuda.stream", get_default_stream_ptr=lambda: 1)
     _members(cupy.cuda.memory, _allocation_unit_size=512)
@@ -99,6 +108,8 @@ def install(folder: Path) -> None:
     _members(driver, _is_cuda_python=lambda: False)
     _members(cupy.cuda, get_local_runtime_version=lambda: CUDA)
     _members(cupy.cuda.nvtx, available=True)
+    _members(cupyx.scipy, _scipy_available=True)
+    _module("cupyx.scipy.ndimage._util", _is_integer_output=_is_integer_output)
     cupy.cuda.get_nvcc_path = lambda: "nvcc"  # its version is asked for, by _run_cc
     cupy.cuda.device.get_compute_capability = lambda: "90"
     driver.get_build_version = lambda: CUDA
@@ -165,6 +176,12 @@ class _Generator(types.ModuleType):
 class _DiskCache:
     def __init__(self, path: str):
         self._cache_dir = path
+
+
+def _is_integer_output(output, image) -> bool:
+    """Whether a function of ``ndimage`` makes integers; those with fractions are others here."""
+    output = image if output is None else output
+    return np.dtype(output if isinstance(output, type) else output.dtype).kind in "iu"
 
 
 def _accelerators() -> dict:

@@ -21,7 +21,8 @@ class Rule:
     A rule with `cases` lists them: each must fail, with `error` where that is given. A rule with
     `error` alone fits every failure with that error; its reason may quote groups of it. A rule
     that leaves out, kind "not run", may name a `marker` of CuPy's in the place of cases, or `files`
-    alone for whole files.
+    alone for whole files; of the cases that it names it leaves one in `but_one_in`, always the
+    same.
     """
 
     kind: str
@@ -30,18 +31,21 @@ class Rule:
     cases: str = ""
     error: str = ""
     marker: str = ""
+    but_one_in: int = 0
 
     def __post_init__(self):
         if self.kind == "not run":
             right = not self.error and (self.files or self.cases or self.marker)
         else:
-            right = not self.marker and (self.cases or self.error)
+            right = not self.marker and not self.but_one_in and (self.cases or self.error)
         if not right:
             raise ValueError(f"the rule {self.reason!r} does not say what it is for")
 
     def lists(self, file: str, case: str, markers: Collection[str] = ()) -> bool:
         """Whether this rule names the case, which has these markers."""
         if not (self.cases or self.marker) or not re.search(self.files, file):
+            return False
+        if self.but_one_in and _sampled(file, case, self.but_one_in):
             return False
         return bool(re.search(self.cases, case)) and (not self.marker or self.marker in markers)
 
@@ -81,7 +85,7 @@ class Suite:
 
     def is_quick(self, file: str, case: str) -> bool:
         """Whether a case belongs to the quick part; always the same answer."""
-        sampled = zlib.crc32(f"{file}::{case}".encode()) % self.quick_one_in == 0
+        sampled = _sampled(file, case, self.quick_one_in)
         return sampled or bool(re.search(self.quick_files, file))
 
     def file_left_out(self, file: str) -> str | None:
@@ -106,6 +110,10 @@ class Suite:
     def unused(self, labels: set[str]) -> list[Rule]:
         """The rules that explain none of the `labels`: there is nothing left for them to do."""
         return [r for r in self.rules if not any(_gives(r, label) for label in labels)]
+
+
+def _sampled(file: str, case: str, one_in: int) -> bool:
+    return zlib.crc32(f"{file}::{case}".encode()) % one_in == 0
 
 
 def _gives(rule: Rule, label: str) -> bool:

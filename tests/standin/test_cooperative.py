@@ -233,7 +233,7 @@ def test_what_a_header_of_its_own_brings_is_not_there_without(header):
 
 
 def test_the_left_one_is_the_second_operand():
-    """As in CUDA's headers, which shows where an operation takes the nearest number that is none."""
+    """As in CUDA's headers, which shows where an operation takes the nearest number there is."""
     scan = "#include <cooperative_groups/scan.h>\n"
     body = """
     auto tile = cg::tiled_partition<8>(cg::this_thread_block());

@@ -173,7 +173,7 @@ UNABLE = {  # what SciPy does and CuPy does not
     ),
     "counts of int8": (
         NotImplementedError,
-        lambda: FACES.ndimage.histogram(SMALL.astype("b"), -5, 5, 4),
+        lambda: FACES.ndimage.histogram(cp.full(3, -1, "b"), -5, 5, 4),
     ),
     "a zoomed grid": (
         NotImplementedError,
@@ -689,3 +689,125 @@ def test_axes_and_lengths_of_a_transform_may_be_lists():
     assert (FACES.fft.fftn(x, axes=[0, 1]) == FACES.fft.fftn(x)).all()
     assert (FACES.fft.fft2(x, s=[4, 4]) == FACES.fft.fft2(x)).all()
     assert FACES.fft.rfftn(x, [2, 4], [0, 1]).shape == (2, 3)
+
+
+def test_images_are_cupys_own():
+    """What an H200 gave where SciPy gives another number."""
+    images, dot = FACES.ndimage, cp.array([0, 0, 1, 0, 0])
+    assert images.binary_dilation(dot, structure=(3,)).tolist() == [False, True, True, True, False]
+    assert (images.binary_dilation(dot, 3) == images.binary_dilation(dot, [3])).all()
+    with pytest.raises(RuntimeError, match="a shape"):
+        images.binary_erosion(dot, [1, 1, 1])
+    assert images.median_filter(cp.array([3, 1, 2]), footprint=N).tolist() == [3, 3, 2]
+    assert images.maximum_filter(dot, footprint=(3,)).tolist() == [0, 1, 1, 1, 0]  # a size
+    out = cp.zeros((3, 3), int)
+    ring = cp.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+    assert images.binary_fill_holes(ring, output=out) is out and out.all()
+    assert list(images.value_indices(cp.array([1, 2, 1], "q"))) == [1, 2]
+    few = images.value_indices(cp.array([1, 2]), adaptive_index_dtype=True)
+    assert few[2][0].dtype == np.int8
+    far = images.distance_transform_edt(ring, float64_distances=False)
+    assert far.dtype == np.float32 and far[0, 0] == np.sqrt(np.float32(2))
+    taken = images.grey_dilation(dot, footprint=cp.array([0, 1, 1]), structure=cp.arange(3))
+    want = ndimage.grey_dilation(dot.get(), footprint=[0, 1, 1], structure=[0, 1, 2])
+    assert taken.tolist() == want.tolist()
+    assert images.mean(LINE, cp.array([0, 1, 1, 2]), cp.array(1)).shape == ()
+    shown = images.histogram(cp.array([1, 2, 3]), 0, 4, 2, cp.array([1, 1, 2]), cp.array([1, 2]))
+    assert [one.tolist() for one in shown] == [[1, 1], [0, 1]]
+
+
+def some(shape=(4,), dtype=float):
+    return cp.ones(shape, dtype)
+
+
+LINE, PLANE, N = some(), some((3, 3)), cp.array([1, 0, 1])
+ABOVE_AND_BELOW = cp.array([1.0, 2]), cp.array([1.0, 2j])
+REFUSED_AS_BY_CUPY = {
+    NotImplementedError: [
+        lambda m: m.ndimage.shift(some(dtype=int), 1, cval=np.inf),
+        lambda m: m.ndimage.shift(some(dtype=int), 1, order=0, cval=np.nan),
+        lambda m: m.ndimage.minimum_filter(LINE, 3, cval=cp.nan),
+        lambda m: m.ndimage.grey_erosion(PLANE, 3, structure=-PLANE),
+        lambda m: m.ndimage.grey_erosion(some((3, 3), "i"), 3, structure=PLANE / 2),
+        lambda m: m.ndimage.grey_dilation(some((3, 3), "B"), 3, structure=-N[None]),
+        lambda m: m.ndimage.grey_closing(PLANE, footprint=N[None], structure=N[:, None]),
+        lambda m: m.ndimage.fourier_uniform(PLANE, 0),
+        lambda m: m.ndimage.center_of_mass(LINE, LINE.astype(int), cp.array([[1, 1]])),
+        lambda m: m.ndimage.median(LINE, cp.array([-1, 0, 1, 2]), cp.array([7])),
+        lambda m: m.signal.argrelmax(some(dtype="B")),
+        lambda m: m.signal.bilinear(*ABOVE_AND_BELOW),
+        lambda m: m.signal.lp2bp(*ABOVE_AND_BELOW),
+        lambda m: m.signal.zpk2tf(cp.array([1j]), cp.array([1.0]), 1),
+        lambda m: m.signal.freqz(cp.array([1.0, 2]), include_nyquist=True),
+        lambda m: m.signal.cspline1d(some(dtype=int)),
+        lambda m: m.signal.resample(some((16,)), 4, domain="freq"),
+        lambda m: m.signal.correlate2d(some((3, 3), "h"), some((2, 2), "H")),
+        lambda m: m.special.spherical_yn(-1, LINE),
+        lambda m: m.special.multigammaln(LINE + 4, 0),
+    ],
+    TypeError: [
+        lambda m: m.ndimage.correlate1d(LINE, LINE, mode="constant", cval=True),
+        lambda m: m.ndimage.uniform_filter(LINE, 3, mode="constant", cval=float("nan")),
+        lambda m: m.ndimage.shift(LINE, 1, cval=float("nan")),
+        lambda m: m.ndimage.minimum_filter(LINE, footprint=[1, 0, 1]),
+        lambda m: m.ndimage.map_coordinates(LINE, [[0.5]]),
+        lambda m: m.ndimage.grey_opening(LINE, footprint=(3,)),
+        lambda m: m.signal.convolve2d(PLANE, PLANE, fillvalue=True),
+        lambda m: m.special.spherical_yn(LINE, LINE),
+        lambda m: m.linalg.expm(some((2, 2), "e")),
+    ],
+    ValueError: [
+        lambda m: m.ndimage.minimum_filter(LINE, 1, origin=1),
+        lambda m: m.ndimage.rank_filter(LINE, 0, footprint=N * 0),
+        lambda m: m.ndimage.zoom(LINE, 2, order=6),
+        lambda m: m.ndimage.value_indices(-some(dtype=int)),
+        lambda m: m.linalg.lu(some((0, 0))),
+        lambda m: m.linalg.solve_triangular(some((0, 0)), some((0,))),
+        lambda m: m.signal.get_window("taylor", 8),
+        lambda m: m.signal.convolve2d(some((3, 3), bool), PLANE),
+        lambda m: m.signal.symiirorder2(some((7,), int), 0.01, 2.0),
+    ],
+    IndexError: [lambda m: m.stats.zscore(LINE, axis=None, nan_policy="omit")],
+    RuntimeError: [lambda m: m.ndimage.uniform_filter(LINE, 1, mode="bogus")],
+    ZeroDivisionError: [lambda m: m.linalg.dft(0)],
+}
+
+
+@pytest.mark.parametrize("error", REFUSED_AS_BY_CUPY)
+def test_what_an_h200_refused_or_gave_otherwise_is_refused(error):
+    for number, call in enumerate(REFUSED_AS_BY_CUPY[error]):
+        with pytest.raises(error):
+            call(FACES)
+            pytest.fail(f"number {number} is taken")
+
+
+def test_signals_are_cupys_own():
+    """What an H200 gave where SciPy gives another number or type."""
+    signals, single = FACES.signal, cp.array([1.0, 0.5], "f")
+    times, values = cp.arange(6.0), cp.array([1.0, 3, 2, 5, 4, 4])
+    plain, normal = (
+        signals.lombscargle(times, values, cp.array([0.5]), True, whole) for whole in (False, True)
+    )
+    np.testing.assert_allclose(normal.get(), (plain * 2 / (values @ values)).get())
+    assert all(part.dtype == float for part in signals.lp2bp(single, single))
+    assert signals.lombscargle(times, values, cp.array([0.5])).shape == (1,)
+    assert signals.gauss_spline(cp.array([0, 2]), 1).dtype == np.int64
+    placed = signals.place_poles(cp.array([[1.0, 2], [3, 4]]), cp.array([[0.0], [1]]), -times[1:3])
+    assert isinstance(placed.gain_matrix, cp.ndarray)
+    assert signals.convolve2d(some((0, 3)), PLANE).shape == (0,)
+    assert signals.lp2bs(single, single)[0].dtype == float
+
+
+def test_matrices_and_special_functions_are_cupys_own():
+    matrices, functions = FACES.linalg, FACES.special
+    assert matrices.bandwidth(some((7, 1))) == (6, 0) and matrices.bandwidth(np.eye(2)) == (0, 0)
+    assert matrices.hilbert(0).shape == (0, 1)
+    assert matrices.fiedler(some(dtype="F")).dtype == np.complex64
+    assert matrices.expm(some((1, 1), bool)).dtype == float
+    assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
+    assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
+    assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64
+    assert functions.expn(some(dtype=bool), 3.0).dtype == float
+    np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)
+    # SciPy's own ufunc of a device array is CuPy's.
+    assert isinstance(special.erf(LINE), cp.ndarray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 
@@ -178,6 +179,15 @@ class Methods:
     conjugate = conj
 
 
+def _special(function):
+    """The function of ``cupyx.scipy.special`` for one of SciPy's ufuncs, else None."""
+    if "scipy.special" not in sys.modules:
+        return None
+    special = importlib.import_module("cupyx.scipy.special")
+    scipys = getattr(sys.modules["scipy.special"], function.__name__, None)
+    return vars(special).get(function.__name__) if scipys is function else None
+
+
 @extends(ndarray)
 class NumpyDispatch:
     """What NumPy's own functions and ufuncs ask a device array that they are given."""
@@ -188,7 +198,7 @@ class NumpyDispatch:
             if len(outs) != 1:
                 raise ValueError("The 'out' parameter must have exactly one array value")
             kwargs["out"] = outs[0]
-        ours = getattr(_ufuncs, function.__name__, None)
+        ours = getattr(_ufuncs, function.__name__, None) or _special(function)
         if function is np.matmul:
             ours = _routines.matmul
         if method != "__call__":

@@ -61,6 +61,9 @@ def _padded(given: dict) -> None:
 
 
 def _maxima(given: dict) -> str | None:
+    data = given.get("data")
+    if isinstance(data, ndarray) and data.dtype.kind in "bu":
+        return f"it has no kernel for {data.dtype}"
     if given.get("mode") == "raise":
         return "CuPy `take` doesn't support `mode='raise'`."
 
@@ -73,15 +76,22 @@ def _no_complex(given: dict) -> str | None:
 
 def _summed(given: dict) -> str | None:
     """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
-    _modes(given)
+    _constants(given)
+    if given.get("boundary", "fill") == "fill":
+        constant(given.get("fillvalue", 0))
     large, small = given.get("in1"), given.get("in2")  # others are ndimage's
     if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
         return None
+    if given.get("method") == "fft" or not (large.size and small.size):
+        return None
+    if large.ndim != 1 and large.dtype in (np.bool_, np.float16):
+        raise ValueError("unsupported type in SciPy")
     plain = given.get("boundary", "fill") == "fill" and given.get("fillvalue", 0) == 0
     if small.size > large.size and (plain or given.get("mode") == "valid"):
         large, small = small, large
-    whole = small.dtype.kind in "iu" and large.dtype.kind in "fc"
-    if whole and given.get("method") != "fft" and not np.can_cast(small.dtype, large.dtype):
+    whole = small.dtype.kind in "iu" and not np.can_cast(small.dtype, large.dtype)
+    made = np.promote_types(small.dtype, large.dtype)
+    if whole and made != small.dtype:
         return f"a sum in {small.dtype} of {large.dtype}; give both of them one dtype."
 
 
@@ -111,9 +121,68 @@ def _two_of_them(given: dict) -> None:
             raise TypeError("zeta() takes no complex numbers")
 
 
+def _of_reals(given: dict) -> str | None:
+    """CuPy drops the imaginary part of a complex coefficient here and there."""
+    for value in [*given.values(), *(given.get("system") or ())]:
+        if isinstance(value, ndarray) and value.dtype.kind == "c":
+            return "complex coefficients, of which it drops the imaginary parts"
+
+
+def _of_floats(given: dict) -> str | None:
+    signal = given["signal"]
+    if isinstance(signal, ndarray) and signal.dtype.kind not in "fc" and signal.size > 1:
+        return "integers, in which it sums, so that most of the result is 0; make them floats."
+
+
+def _no_whole(given: dict) -> None:
+    signal = given["input"]
+    if isinstance(signal, ndarray) and signal.dtype.kind in "biu":
+        raise ValueError(f"data type {signal.dtype} not compatible with finfo")
+
+
+def _smoothed(given: dict) -> None:
+    if given.get("mode") == "constant":
+        constant(given.get("cval", 0))
+
+
+def _nyquist(given: dict) -> str | None:
+    above, below, count = given.get("b", 1), given.get("a", 1), given.get("worN", 512)
+    sizes = [v.size if isinstance(v, ndarray) else np.size(v) for v in (above, below)]
+    count = 512 if count is None else count
+    transforms = isinstance(count, int) and count >= sizes[0] > 1 and sizes[1] == 1
+    if transforms and given.get("include_nyquist") and not given.get("whole"):
+        return "include_nyquist without poles; the response is then that of other frequencies."
+
+
+def _in_time(given: dict) -> str | None:
+    if given.get("domain") == "freq" and given["x"].dtype.kind != "c":
+        return "a spectrum of real numbers"
+
+
+def _whole_orders(given: dict) -> str | None:
+    n = given["n"]
+    kind = n.dtype.kind if isinstance(n, ndarray) else np.asarray(n).dtype.kind
+    if kind not in "biu":
+        raise TypeError("spherical_yn() takes orders that are integers")
+    n = n._array if isinstance(n, ndarray) else np.asarray(n)
+    if n.size and n.min() < 0:
+        return "negative orders"
+    return _complex(given)
+
+
+def _dimensions(given: dict) -> str | None:
+    if given["d"] < 1:
+        return "d below 1"
+
+
 def _zeros(given: dict) -> str | None:
     if np.ndim(given["z"]) > 1:
         return "zpk2tf: z.ndim is more than 1."
+    for roots in (given["z"], given["p"]):
+        if isinstance(roots, ndarray) and roots.dtype.kind == "c":
+            one = np.sort_complex(roots._array)
+            if not np.allclose(one, np.sort_complex(one.conj())):
+                return "complex roots without their conjugates"
 
 
 def _bessel(given: dict) -> str | None:
@@ -131,14 +200,64 @@ def _complex(given: dict) -> str | None:
         return "complex numbers"
 
 
-def _modes(given: dict) -> None:
+_MODES = "reflect constant nearest mirror wrap grid-mirror grid-wrap".split()
+
+
+def _modes(given: dict) -> bool:
+    """Whether one of the modes is 'constant'."""
+    if "input" not in given:
+        return False
     modes = given.get("mode", "reflect")
-    if "input" in given and "grid-constant" in ([modes] if isinstance(modes, str) else modes):
-        raise RuntimeError("boundary mode not supported (actual: grid-constant)")
+    modes = [modes] if isinstance(modes, str) else modes
+    for mode in modes:
+        if mode not in _MODES:
+            raise RuntimeError(f"boundary mode not supported (actual: {mode})")
+    return "constant" in modes
+
+
+def constant(cval) -> None:
+    """Refuses what CuPy writes into the source of a kernel that then does not compile."""
+    if isinstance(cval, bool):
+        raise TypeError("CuPy's kernel does not compile with a bool for cval; give a number.")
+    if isinstance(cval, float) and cval != cval and cval is not np.nan:
+        raise TypeError("CuPy's kernel compiles with no NaN for cval but cupy.nan itself.")
+
+
+def _ordered(given: dict) -> str | None:
+    """Of minima, maxima and ranks."""
+    cval = given.get("cval", 0)
+    if _modes(given) and not isinstance(cval, bool):
+        constant(cval)
+    if cval is np.nan:
+        return "NaN cval is unsupported"
+    _origins(given)
+    return None
+
+
+def _origins(given: dict) -> None:
+    """SciPy looks at none along an axis of which the filter is one pixel long."""
+    size, origin = given.get("size"), given.get("origin", 0)
+    footprint = given.get("footprint")
+    if footprint is not None:
+        size = np.shape(footprint)
+        if isinstance(footprint, (ndarray, np.ndarray)) and not footprint.any():
+            raise ValueError("all-zero footprint is not supported")
+    if size is None or np.ndim(size) > 1 or not given["input"].ndim:
+        return
+    sizes, origins = np.atleast_1d(size), np.atleast_1d(origin)
+    if 1 in (len(sizes), len(origins)) or len(sizes) == len(origins):
+        where = sizes // 2 + origins
+        if ((sizes > 0) & ((where < 0) | (where >= sizes))).any():
+            raise ValueError("invalid origin")
+
+
+def _constants(given: dict) -> None:
+    if _modes(given):
+        constant(given.get("cval", 0))
 
 
 def _edges(given: dict) -> str | None:
-    _modes(given)
+    _constants(given)
     if np.isfinite(given.get("cval", 0)):
         return None
     output, modes = given.get("output"), given.get("mode", "reflect")
@@ -154,6 +273,15 @@ def _labels(given: dict) -> None:
         raise TypeError("index must be cupy.ndarray or a scalar int")
     if given["input"].dtype.kind == "c":
         raise TypeError("complex numbers are not supported")
+    if given.get("labels") is not None and isinstance(index, ndarray) and index.ndim > 1:
+        if given["input"].dtype not in ("i4", "u4", "u8", "f2", "f4", "f8"):
+            raise ValueError("operands could not be broadcast together")
+
+
+def _places(given: dict) -> str | None:
+    _labels(given)
+    if given.get("labels") is not None and np.ndim(given.get("index")) > 1:
+        return "an index of more than one axis"
 
 
 def _first_label(few: int, given: dict) -> str | None:
@@ -163,31 +291,63 @@ def _first_label(few: int, given: dict) -> str | None:
         return None
     if isinstance(index, ndarray) and not index.ndim:
         raise TypeError("len() of unsized object")
-    if np.ndim(index) == 0 or len(index) <= few:
+    if np.ndim(index) == 0:
         return None
+    if np.ndim(index) > 1:
+        return "an index of more than one axis"
+    if not len(index):
+        raise IndexError("an index without labels")
     labels = labels._array
     if not labels.size:
         return None
     least, most = labels.min(), labels.max()
     plain = np.can_cast(labels.dtype, np.int64) and 0 <= least and most <= labels.size
-    if plain and least > 0:
-        return None
     index = index._array if isinstance(index, ndarray) else np.asarray(index)
+    more = not plain and len(np.unique(labels)) > most + 1
+    if more and not np.isin(index, labels).all():
+        return "a label that is nowhere, beside negative ones or others that it numbers anew"
+    if len(index) <= few or (plain and least > 0):
+        return None
     if (index == least).any():
         return f"label {least}, one of more than {few}, gives 0; look at it alone."
 
 
 def _counted(given: dict) -> str | None:
     dtype = given["input"].dtype
-    if dtype.kind == "c" or dtype == np.int8:  # of which CuPy does not count the negative ones
+    if dtype.kind == "c":
         return f"{dtype} is not supported"
+    if dtype == np.int8 and (given["input"] < 0).any():
+        return "negative numbers of int8 are not counted"
 
 
-def _structure(given: dict) -> None:
-    _modes(given)
-    small = given.get("size"), given.get("footprint")
-    if given.get("structure") is not None and small == (None, None):
+def _structure(given: dict) -> str | None:
+    if why := _ordered(given):
+        return why
+    footprint = given.get("footprint")
+    if given.get("structure") is not None and given.get("size") is None and footprint is None:
         raise ValueError("must specify either weights array or sizes")
+    if given.get("structure") is None:
+        return None
+    # CuPy makes the structure's numbers ones of the image's type, and compares with the pixel as
+    # it is where the footprint has it.
+    structure, origin = given["structure"], given.get("origin", 0)
+    structure = structure._array if isinstance(structure, ndarray) else np.asarray(structure)
+    if footprint is not None and np.shape(footprint) != structure.shape:
+        return "a structure of another shape than the footprint, beyond which its kernel reads"
+    kind = given["input"].dtype.kind
+    if kind in "biu" and (structure != np.trunc(structure)).any():
+        return "a structure of fractions for an image of integers"
+    if kind in "bu" and (structure < 0).any():
+        return f"a structure with negative numbers for an image of {given['input'].dtype}"
+    origins = np.broadcast_to(origin, structure.ndim)
+    middle = [n // 2 + by for n, by in zip(structure.shape, origins, strict=True)]
+    if structure.size and structure[tuple(middle)] < 0:
+        return "a structure that is negative in its middle"
+
+
+def _positive(given: dict) -> str | None:
+    if np.min(given.get("sigma", given.get("size", 1))) <= 0:
+        return "a size of 0 or less"
 
 
 def _overlap(given: dict) -> str | None:
@@ -207,7 +367,8 @@ UNABLE = {
     **_check_of("dct idct dst idst dctn idctn dstn idstn", _kinds),
     **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
     **_check_of("distance_transform_edt", _distances),
-    **_check_of("sum sum_labels mean variance standard_deviation center_of_mass", _labels),
+    **_check_of("sum sum_labels mean variance standard_deviation", _labels),
+    **_check_of("center_of_mass", _places),
     **_check_of("minimum maximum", functools.partial(_first_label, 30)),
     **_check_of("median minimum_position maximum_position", functools.partial(_first_label, 15)),
     **_check_of("histogram", _counted),
@@ -217,7 +378,8 @@ UNABLE = {
     **_check_of("upfirdn", _upfirdn),
     **_check_of("resample_poly", _padded),
     **_check_of("check_COLA check_NOLA coherence csd firwin firwin2 istft", _window),
-    **_check_of("periodogram resample spectrogram stft welch", _window),
+    **_check_of("periodogram spectrogram stft welch", _window),
+    **_check_of("resample", lambda given: _window(given) or _in_time(given)),
     **_check_of("argrelextrema", _maxima),
     **_check_of("argrelmax argrelmin", _no_complex),
     **_check_of("convolve2d correlate2d convolve correlate", _summed),
@@ -228,11 +390,18 @@ UNABLE = {
     **_check_of("zpk2tf", _zeros),
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
-    **_check_of("spherical_yn", _complex),
+    **_check_of("spherical_yn", _whole_orders),
+    **_check_of("multigammaln", _dimensions),
+    **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
+    **_check_of("cspline1d qspline1d", _of_floats),
+    **_check_of("savgol_filter", _smoothed),
+    **_check_of("symiirorder2", _no_whole),
+    **_check_of("freqz", _nyquist),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
-    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _modes),
-    **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _modes),
-    **_check_of("median_filter percentile_filter rank_filter", _modes),
+    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
+    **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
+    **_check_of("median_filter percentile_filter rank_filter", _ordered),
+    **_check_of("fourier_ellipsoid fourier_uniform", _positive),
 }

@@ -5,21 +5,24 @@ from __future__ import annotations
 import functools as _functools
 
 import numpy as _np
+from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._ndarray import place as _place
 from cupy._core._run import routine as _routine
 from cupy.linalg import LinAlgError as _LinAlgError
 from scipy import linalg as _library
 
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 _served = _serve(_library, arrays=True)
 
 # How many dimensions their arrays have; SciPy takes stacks of them.
 _FLAT = "circulant hankel toeplitz".split()  # all elements are one row
 _ROWS = "companion convolution_matrix fiedler fiedler_companion leslie".split()
-_MATRICES = "bandwidth block_diag expm khatri_rao lu lu_factor".split()
+_MATRICES = "block_diag expm khatri_rao lu lu_factor".split()
 
 
 def _plain(name: str):
@@ -29,6 +32,8 @@ def _plain(name: str):
     @_functools.wraps(function)
     def call(*args, **kwargs):
         arrays = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, _ndarray)]
+        if not arrays and name != "fiedler_companion" and name not in _FLAT:
+            return function(*args, **kwargs)  # which refuses
         if name in _FLAT:
             args = tuple(arg.ravel() if isinstance(arg, _ndarray) else arg for arg in args)
             kwargs = {k: v.ravel() if isinstance(v, _ndarray) else v for k, v in kwargs.items()}
@@ -40,25 +45,31 @@ def _plain(name: str):
             (a,) = arrays
             return a[:0].copy() if a.size < 2 else (-a[1] / a[0])[None, None]
         if name in ("expm", "fiedler_companion") and arrays[0].dtype.kind in "biu":
-            args = tuple(arg.astype(float) if isinstance(arg, _ndarray) else arg for arg in args)
+            args, kwargs = (arrays[0].astype(float),), {}
+        if name == "hankel" and len(arrays) > 1 and not arrays[1].size:
+            raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
             raise ValueError("cannot reshape an array without columns")
-        if name in ("lu", "lu_factor"):
-            _check_type(arrays[0])
-            if arrays[0].ndim != 2:
-                raise _LinAlgError(f"{name} takes a matrix")
-        if name == "bandwidth" and arrays[0].dtype.kind == "c":
-            raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
         if name == "expm" and arrays[0].dtype.char == "e":
             raise TypeError("array type float16 is unsupported in linalg")
-        made = function(*args, **kwargs)
-        if name == "fiedler" and arrays[0].dtype.kind == "c":
-            made = made.astype(arrays[0].dtype)
-        if name in _FLAT and not arrays[0].size:  # of nothing, CuPy's have a column
-            made = made.reshape(0, max(arrays[-1].size, 1))
-        return made
+        if name in ("lu", "lu_factor"):
+            _check_type(arrays[0])
+            _filled(*arrays)
+            if arrays[0].ndim != 2:
+                raise _LinAlgError(f"{name} takes a matrix")
+        found = function(*args, **kwargs)
+        if name == "fiedler" and arrays[0].dtype.kind == "c" and arrays[0].size > 1:
+            found = found.astype(arrays[0].dtype)
+        if name in _FLAT and arrays and not arrays[0].size:  # of nothing, CuPy's have a column
+            found = found.reshape(0, max(arrays[-1].size, 1))
+        return found
 
     return call
+
+
+def _filled(*arrays) -> None:
+    if not all(array.size for array in arrays):
+        raise ValueError("NVIDIA's library refuses matrices without elements")
 
 
 def _check_type(a) -> None:
@@ -77,6 +88,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     _check_type(lu)
     if lu.shape[0] != b.shape[0]:
         raise ValueError("incompatible dimensions.")
+    _filled(lu, b)
     solved = _routine(_solved, lu, piv, b, trans, check_finite, new_order="S")
     return _overwritten(b, solved) if overwrite_b else solved
 
@@ -110,6 +122,7 @@ def solve_triangular(
         raise ValueError("incompatible dimensions")
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")
+    _filled(a, b)
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
     solved = _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
     return _overwritten(b, solved) if overwrite_b and a.ndim == 2 else solved
@@ -124,6 +137,32 @@ def _triangular(a, b, **how):
     sides = wide.reshape(len(a), a.shape[-1], b.shape[-1] if b.ndim == a.ndim else 1)
     solved = [_library.solve_triangular(*pair, **how).T for pair in zip(a, sides, strict=True)]
     return _np.array(solved, dtype).transpose(0, 2, 1).reshape(b.shape)
+
+
+def dft(n, scale=None):
+    """SciPy's matrix of the Fourier transform, of at least one row."""
+    if n < 1:
+        raise ZeroDivisionError("complex division by zero")
+    return _served["dft"](n, scale)
+
+
+def hilbert(n):
+    """SciPy's, and of no rows one column."""
+    return _served["hilbert"](n) if n > 0 else _place(_np.empty((0, 1)))
+
+
+def bandwidth(a):
+    """How many diagonals below and above have another number than 0; of a host's array, too."""
+    a = _asarray(a)
+    if a.dtype.kind == "c":
+        raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
+    if not a.size:
+        return 0, 0
+    if a.ndim != 2:
+        raise _LinAlgError("bandwidth takes a matrix")
+    rows, columns = (found.get() for found in a.nonzero())
+    far = (rows - columns).tolist() + [0]
+    return max(far), -min(far)
 
 
 globals().update({_name: _face for _name, _face in _served.items() if _name not in globals()})

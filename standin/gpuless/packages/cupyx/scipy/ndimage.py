@@ -7,7 +7,9 @@ import inspect as _inspect
 import math as _math
 
 import numpy as _np
+from cupy import ascontiguousarray as _ascontiguousarray
 from cupy import isin as _isin
+from cupy import pad as _pad
 from cupy import stack as _stack
 from cupy import where as _where
 from cupy._core._dispatch import named as _named
@@ -20,6 +22,7 @@ from scipy import ndimage as _library
 from cupyx.scipy._faces import serve as _serve
 from cupyx.scipy._not_finite import odd as _odd
 from cupyx.scipy._not_finite import tell as _tell
+from cupyx.scipy._unable import constant as _constant
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
@@ -85,6 +88,20 @@ gaussian_gradient_magnitude gaussian_laplace laplace prewitt sobel uniform_filte
 uniform_filter1d""".split()
 
 
+def _check_between(dtype, given: dict) -> None:
+    mode, cval = given["mode"], given["cval"]
+    if given["order"] is not None and not 0 <= given["order"] <= 5:
+        raise ValueError("spline order is not supported")
+    if not isinstance(given.get("coordinates", given["input"]), _ndarray):
+        raise TypeError("coordinates are a device array")
+    if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
+        raise NotImplementedError("CuPy has no cval like this for an output of integers")
+    if mode in ("constant", "grid-constant"):
+        _constant(cval)
+    if given["input"].dtype.kind == "c" and dtype.kind != "c":
+        raise RuntimeError("CuPy has no kernel from complex numbers to an output of real ones")
+
+
 def _rounded(name: str):
     """The function of that name, with CuPy's rules for results that are no whole numbers.
 
@@ -105,6 +122,8 @@ def _rounded(name: str):
             dtype = output.dtype
         else:
             dtype = source.dtype if output is None else _np.dtype(output)
+        if name in _BETWEEN:
+            _check_between(dtype, given.arguments)
         if name in _BETWEEN and source.dtype.kind in "iu":  # CuPy has no more digits of them
             given.arguments["input"] = source.astype(_np.float32)
             given.arguments["output"] = dtype if output is None else output
@@ -227,7 +246,8 @@ def _in_a_row(name: str):
             return function(*args, **kwargs)
         for key in ("input", "footprint", "output"):
             if isinstance(values[key], (_ndarray, _np.ndarray, list, tuple)):
-                values[key] = values[key][None] if key != "footprint" else [values[key]]
+                alone = isinstance(values[key], (list, tuple))
+                values[key] = [values[key]] if alone else values[key][None]
         if values["size"] is not None:
             values["size"] = (1, *_np.ravel(values["size"]).tolist())
         values["origin"] = (0, *_np.ravel(values["origin"]).tolist())
@@ -280,6 +300,19 @@ def _spline(call):
 spline_filter1d = _spline(spline_filter1d)  # noqa: F821
 
 
+def _into(made, out):
+    """``out`` with what was ``made``, which is that where it is None."""
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        raise RuntimeError("an array to write into has the wrong shape")
+    wide = made.dtype.kind == "i" and out.dtype.kind in "iu"
+    if not (wide and out.dtype.itemsize >= made.dtype.itemsize) and out.dtype != made.dtype:
+        raise RuntimeError(f"an array to write into is of {made.dtype}")
+    out[...] = made
+    return out
+
+
 def _distances(call):
     def short(found):
         if isinstance(found, tuple):
@@ -287,13 +320,167 @@ def _distances(call):
         small = isinstance(found, _ndarray) and found.dtype == _np.int32 and found.ndim == 3
         return found.astype(_np.int16) if small and max(found.shape) <= 32768 else found
 
-    def distance_transform_edt(*args, **kwargs):
-        return short(call(*args, **kwargs))  # places in an image, of 16 bits in CuPy
+    def distance_transform_edt(
+        image,
+        sampling=None,
+        return_distances=True,
+        return_indices=False,
+        distances=None,
+        indices=None,
+        *,
+        block_params=None,
+        float64_distances=True,
+    ):
+        if block_params is not None:
+            raise _not_covered("cupyx.scipy.ndimage.distance_transform_edt with block_params")
+        found = short(call(image, sampling, return_distances, return_indices))
+        if return_distances and not float64_distances:
+            first, *rest = found if isinstance(found, tuple) else (found,)
+            found = (first.astype(_np.float32), *rest) if rest else first.astype(_np.float32)
+        for wanted, out in ((return_distances, distances), (return_indices, indices)):
+            if out is not None and not wanted:
+                raise RuntimeError("an array is given for what is not to be returned")
+        if distances is None and indices is None:
+            return found
+        made = iter(found if isinstance(found, tuple) else (found,))
+        wanted = ((return_distances, distances), (return_indices, indices))
+        found = tuple(_into(next(made), out) for wants, out in wanted if wants)
+        return found if len(found) > 1 else found[0]
 
     return _named(distance_transform_edt, "distance_transform_edt", "of SciPy, on the device")
 
 
 distance_transform_edt = _distances(distance_transform_edt)  # noqa: F821
+
+
+def _shaped(name: str):
+    """The function of that name, whose ``structure`` may be a shape: CuPy's has all its pixels."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        shape, axes = given.get("structure"), given.get("axes")
+        if not isinstance(shape, (int, list, tuple)) or not isinstance(given["input"], _ndarray):
+            return function(*args, **kwargs)
+        ndim = given["input"].ndim if axes is None else _np.size(axes)
+        shape = (shape,) * ndim if isinstance(shape, int) else tuple(shape)
+        if len(shape) != ndim or not all(isinstance(n, (int, _np.integer)) for n in shape):
+            raise RuntimeError("structure is a shape, one number for each axis, or a device array")
+        given["structure"] = _place(_np.ones(shape, bool))
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+_SHAPED = "binary_closing binary_dilation binary_erosion binary_opening binary_propagation"
+for _name in _SHAPED.split():
+    globals()[_name] = _shaped(_name)
+
+
+def _sized(name: str):
+    """The function of that name, whose ``footprint`` is a size where it is a tuple; CuPy's take no
+    lists, which ``grey_dilation`` alone makes arrays of."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        for key in ("footprint", "structure"):
+            value = given.get(key)
+            if not isinstance(value, (list, tuple)):
+                continue
+            simple = name in ("grey_erosion", "maximum_filter", "minimum_filter")
+            if isinstance(value, list) or key == "structure" or not simple or given.get("size"):
+                raise TypeError(f"{name}() takes a device array as its {key}")
+            given["size"] = given.pop(key)
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+_SIZED = """black_tophat grey_closing grey_erosion grey_opening maximum_filter minimum_filter
+morphological_gradient morphological_laplace white_tophat"""
+for _name in _SIZED.split():
+    globals()[_name] = _sized(_name)
+
+
+def _filled(call):
+    """``binary_fill_holes``: with CuPy a hole is a region of zeros with a label of its own."""
+
+    def binary_fill_holes(input, structure=None, output=None, origin=0, *, axes=None):
+        if not isinstance(input, _ndarray):
+            return call(input, structure, output, origin)
+        if _np.any(origin) or axes is not None:
+            if isinstance(structure, (int, list, tuple)):
+                raise TypeError("binary_fill_holes() takes a device array as its structure")
+            return call(input, structure, output, origin, axes=axes)
+        zeros = ~_pad(input.astype(bool), 1)
+        found = label(zeros, structure)[0] > 1  # noqa: F821
+        found = (found | ~zeros)[(slice(1, -1),) * input.ndim]
+        if not isinstance(output, _ndarray):
+            return _ascontiguousarray(found)
+        output[...] = found
+        return output
+
+    return _named(binary_fill_holes, "binary_fill_holes", "of SciPy, on the device")
+
+
+binary_fill_holes = _filled(binary_fill_holes)  # noqa: F821
+
+
+def _histograms(call):
+    """``histogram``, one after the other for the labels of an ``index``."""
+
+    def histogram(input, min, max, bins, labels=None, index=None):
+        if not _np.ndim(index):
+            return call(input, min, max, bins, labels, index)
+        places = index.tolist() if isinstance(index, _ndarray) else list(index)
+        return [call(input, min, max, bins, labels, place) for place in places]
+
+    return _named(histogram, "histogram", "of SciPy, on the device")
+
+
+histogram = _histograms(histogram)  # noqa: F821
+
+
+def _values(call):
+    """``value_indices``, whose places may be numbers of as few bits as they need."""
+
+    def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
+        if isinstance(arr, _ndarray) and arr.dtype.kind in "iu" and arr.size:
+            if int(arr.min()) < 0:
+                raise ValueError("value_indices() counts by bincount, which takes no such values")
+            if arr.dtype.char in "qQ":  # of which SciPy finds none
+                arr = arr.astype(arr.dtype.kind + "8")
+        found = call(arr, ignore_value=ignore_value)
+        dtype = _np.min_scalar_type(-(max(arr.shape) + 1)) if adaptive_index_dtype else _np.int64
+        return {
+            int(key): tuple(place.astype(dtype, copy=False) for place in places)
+            for key, places in found.items()
+        }
+
+    return _named(value_indices, "value_indices", "of SciPy, on the device")
+
+
+value_indices = _values(value_indices)  # noqa: F821
+
+
+def _turned_in_double(call):
+    """``affine_transform``, whose coordinates may be double ones, as they are here in any case."""
+
+    def affine_transform(*args, texture_memory=False, float64_coords=False, **kwargs):
+        if texture_memory:
+            raise _not_covered("cupyx.scipy.ndimage.affine_transform with texture_memory")
+        return call(*args, **kwargs)
+
+    return _named(affine_transform, "affine_transform", "of SciPy, on the device")
+
+
+affine_transform = _turned_in_double(affine_transform)  # noqa: F821
+
+
+_ADDED = "i4 u4 u8 f2 f4 f8".split()  # the types of which CuPy has a kernel that adds
 
 
 def _adds(input, labels, index, *, sums: bool) -> bool:
@@ -302,7 +489,7 @@ def _adds(input, labels, index, *, sums: bool) -> bool:
     if labels is None or not isinstance(index, _ndarray) or index.size < 2:
         return False
     many = sums and max(input.size, labels.size) >= 262144 and index.size <= 4
-    return not many and input.dtype in ("i4", "u4", "u8", "f2", "f4", "f8")
+    return not many and input.dtype in _ADDED
 
 
 def _only_first(found, index, nothing: float):
@@ -339,6 +526,10 @@ def _by_labels(name: str):
     call, adds = globals()[name], name in ("sum", "sum_labels")
 
     def measure(input, labels=None, index=None):
+        if isinstance(index, _ndarray) and not index.ndim and labels is not None:
+            if input.dtype not in _ADDED:
+                raise IndexError("too many indices for array")
+            return measure(input, labels, index.reshape(1)).reshape(())
         if adds and index is None and isinstance(labels, _ndarray):
             labels = labels != 0
         found = call(input, labels, index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as _np
 from cupy._core import _routines, _ufuncs
+from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._routines import broadcast_arrays as _broadcast
@@ -65,6 +66,12 @@ def _exprel(x):
     return _np.where(_np.abs(x) >= 1e-16, _np.expm1(x) / x, 1).astype(x.dtype)
 
 
+def _order(n):
+    """A number that a GPU casts to ``int``."""
+    ends = _np.iinfo(_np.int32)
+    return _np.clip(n.astype(float), ends.min, ends.max)
+
+
 _I0, _I1 = _growing(_library.i0), _growing(_library.i1)
 # What CuPy's sources compute in another way than SciPy's.
 _OWN = {
@@ -84,6 +91,7 @@ _OWN = {
     "sindg": _of_degrees(_np.sin),
     "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
     "j1": lambda x: _np.where(_np.isinf(x), _np.copysign(x.dtype.type(0), x), _library.j1(x)),
+    "expn": lambda n, x: _library.expn(_order(n), x.astype(float)).astype(x.dtype),
     "yn": lambda n, x: _np.where(_np.trunc(n) < 0, _np.nan, _library.yn(n, x)),  # CUDA's
     **{name: _bounded(getattr(_library, name)) for name in ("y0", "y1")},
     **_ENDS,
@@ -153,14 +161,22 @@ class _Special(_ufunc):
     def _resolve(self, types: tuple, dtype: _np.dtype | None) -> tuple:
         if not self._rows:
             return super()._resolve(types, dtype)
-        if all(isinstance(t, type) for t in types):
-            types = tuple(_np.asarray(t(0)).dtype for t in types)
+        arrays = [_ORDER[t.kind] for t in types if not isinstance(t, type)]
+        if all(_ORDER[_np.dtype(t).kind] > max(arrays, default=-1) for t in _numbers(types)):
+            types = tuple(_np.dtype(t) for t in types)
         for row in self.types:
             needed, made = row.split("->")
             fits = all(map(_fits, types, needed)) if dtype is None else dtype.char == made[0]
             if fits:
                 return tuple(map(_np.dtype, needed + made))
         raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
+
+
+_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def _numbers(types: tuple) -> list[type]:
+    return [t for t in types if isinstance(t, type)]
 
 
 def _fits(given, needed: str) -> bool:
@@ -178,6 +194,16 @@ for _name, _face in _serve(_library, arrays=False).items():
     globals().setdefault(_name, _face)
 
 psi = digamma  # noqa: F821
+_sph_harm_y = sph_harm_y  # noqa: F821
+
+
+def sph_harm_y(n, m, theta, phi, *, diff_n=0):
+    """SciPy's, in single precision of angles in such, and NaN for an ``m`` above ``n``."""
+    found = _sph_harm_y(n, m, theta, phi, diff_n=diff_n)
+    angles = [v.dtype for v in (theta, phi) if isinstance(v, _ndarray)]
+    if angles and all(_np.can_cast(dtype, "f") for dtype in angles):
+        found = found.astype(_np.complex64)
+    return _where(abs(_asarray(m)) > n, found.dtype.type(_np.nan), found)
 
 
 def polygamma(n, x):

@@ -12,6 +12,7 @@ from scipy import stats as _library
 from cupyx.scipy import special as _special
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 globals().update(_serve(_library, arrays=True))
 
@@ -28,6 +29,11 @@ def _constant(a, axis):
     return (first == a).all(axis=axis, keepdims=True)
 
 
+def _half_nan(a) -> bool:
+    """Whether the other part of a NaN is a number that CuPy's nanstd counts."""
+    return bool(((_cupy.isnan(a.real) ^ _cupy.isnan(a.imag)) & (_cupy.nan_to_num(a) != 0)).any())
+
+
 def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
     """``scores`` less the mean of ``compare``, in its deviations; NaN where it is constant.
 
@@ -41,8 +47,10 @@ def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
     if nan_policy == "raise" and _cupy.isnan(compare.sum()):
         raise ValueError("The input contains nan values")
     if nan_policy == "omit":
-        if axis is None:  # there alone CuPy leaves NaN out of what is constant
-            compare, axis = compare[~_cupy.isnan(compare)], 0
+        if axis is None:
+            raise IndexError("CuPy's zmap() with 'omit' needs an axis")
+        if compare.dtype.kind == "c" and _half_nan(compare):
+            raise _not_covered("cupyx.scipy.stats.zmap with 'omit' and a NaN in one part alone")
         mean = _cupy.nanmean(compare, axis=axis, keepdims=True)
         deviation = _cupy.nanstd(compare, axis=axis, keepdims=True, ddof=ddof)
         constant = _constant(compare, axis)

@@ -23,6 +23,9 @@ chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
+_gauss_spline = gauss_spline  # noqa: F821
+_lombscargle = lombscargle  # noqa: F821
+_place_poles = place_poles  # noqa: F821
 _wiener = wiener  # noqa: F821
 
 
@@ -169,8 +172,55 @@ def _of_something(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in "convolve correlate fftconvolve oaconvolve".split():
+for _name in "convolve convolve2d correlate correlate2d fftconvolve oaconvolve".split():
     globals()[_name] = _of_something(_name)
+
+
+def _in_double_precision(name: str):
+    """The function of that name, which makes double precision of its coefficients in CuPy."""
+    function = globals()[name]
+
+    def call(*args, **kwargs):
+        return function(*map(_doubled, args), **{k: _doubled(v) for k, v in kwargs.items()})
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+def _doubled(value):
+    if isinstance(value, _ndarray) and value.dtype.char in "efF":
+        return value.astype(_np.promote_types(value.dtype, float))
+    return tuple(map(_doubled, value)) if isinstance(value, tuple) else value
+
+
+for _name in "dfreqresp findfreqs freqz lp2bp lp2bs symiirorder2 zpk2tf".split():
+    globals()[_name] = _in_double_precision(_name)
+
+
+def gauss_spline(x, n):
+    """SciPy's, in the type of ``x``."""
+    x = _cupy.asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError("gauss_spline() takes no complex numbers")
+    return _gauss_spline(x, n).astype(x.dtype, copy=False)
+
+
+def lombscargle(x, y, freqs, precenter=False, normalize=False):
+    """The periodogram of values at uneven times; normalized by what they were before their mean
+    was taken off."""
+    x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
+    found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
+    found = found.reshape(freqs.shape)  # SciPy makes a number of one
+    return found * (2 / _cupy.dot(y, y)) if normalize else found
+
+
+def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
+    """SciPy's, with its arrays on the device."""
+    found = _place_poles(A, B, poles, method, rtol, maxiter)
+    for key, value in vars(found).items():
+        if isinstance(value, _np.ndarray):
+            setattr(found, key, _cupy.asarray(value))
+    found.requested_poles = _cupy.asnumpy(found.computed_poles)  # CuPy puts NumPy's in both
+    return found
 
 
 def choose_conv_method(in1, in2, mode="full"):

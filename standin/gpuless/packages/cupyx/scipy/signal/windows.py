@@ -14,8 +14,14 @@ parzen = _parzen_of(parzen)  # noqa: F821
 _get_window = get_window  # noqa: F821
 
 
+_ONLY_SCIPYS = """dpss dss kaiser_bessel_derived optimal slep slepian taylor taylorwin""".split()
+
+
 def get_window(window, Nx, fftbins=True):
     """SciPy's, of CuPy's windows."""
+    name = window[0] if isinstance(window, tuple) and window else window
+    if name in _ONLY_SCIPYS:
+        raise ValueError("Unknown window type.")
     if _is_parzen(window):
         return parzen(Nx, not fftbins)
     return _get_window(window, Nx, fftbins)
