@@ -330,3 +330,22 @@ def test_what_is_joined_is_rows_of_rows_columns_of_columns_or_coordinates():
         (sparse.vstack([columns, columns], "csc"), "csc"),
     ):
         assert made.format == form and made.toarray()[0, 0] == 1
+
+
+def test_types_that_a_gpu_does_not_multiply():
+    matrix, flags = sparse.csr_matrix(cp.eye(2, dtype="F")), sparse.csr_matrix(cp.eye(2, dtype="?"))
+    for other in (cp.ones((2, 2)), sparse.csr_matrix(cp.eye(2))):
+        with pytest.raises(TypeError, match="does not multiply"):
+            matrix.multiply(other)
+    assert matrix.multiply(cp.ones((2, 2), "f")).dtype == np.complex64
+    with pytest.raises(TypeError, match="bool"):
+        flags @ flags
+    with pytest.raises(TypeError, match="booleans"):
+        sparse.linalg.norm(flags)
+    assert sparse.linalg.norm(flags, 1) == 1
+
+
+def test_duplicates_stay_in_another_type():
+    places = cp.array([0, 0, 1]), cp.array([1, 1, 0])
+    doubled = sparse.coo_matrix((cp.ones(3), places), shape=(2, 2)).astype("F")
+    assert doubled.nnz == 3 and doubled.toarray().tolist() == [[0, 2], [1, 0]]

@@ -824,3 +824,50 @@ def test_matrices_of_little():
     assert cupyx.scipy.linalg.fiedler_companion(cp.array([1], "i1")).dtype == np.int8
     with pytest.raises(TypeError):
         cupyx.scipy.linalg.expm(cp.eye(2, dtype="e"))
+
+
+def test_counts_of_integers_are_made_in_double_precision():
+    """cuB's last bin ends 1 later, so that a fraction lets the next integer in."""
+    assert cp.histogram(cp.array([0, 2, 3, 4]), cp.array([0, 1, 2.5]))[0].tolist() == [1, 2]
+    assert cp.histogram(cp.array([1, 2, 2**62]), 3)[0].tolist() == [2, 0, 0]
+    assert cp.histogram(cp.arange(10), 3)[0].tolist() == [3, 3, 4]
+
+
+def test_nothing_assigned_is_no_number():
+    x = cp.ones(2)
+    x[...] = None
+    assert cp.isnan(x).all()
+    with pytest.raises(TypeError):
+        cp.ones(2, "i")[...] = None
+
+
+def test_numbers_of_the_host_that_do_not_fit():
+    whole, flag = cp.ones(2, "i1"), cp.ones(2, "?")
+    with pytest.raises(ValueError, match="NaN"):
+        cp.fmax(flag, NAN, dtype=int)
+    with pytest.raises(ValueError, match="NaN"):
+        cp.put(whole, 0, NAN)
+    with pytest.raises(OverflowError):
+        cp.logical_xor(whole, 70000)
+    with pytest.raises(TypeError, match="complex"):
+        cp.place(cp.ones(2), flag, np.complex64(1j))
+    assert cp.where(flag, 2**63, True).dtype == np.uint64
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        cp.put(whole, 0, np.float64(1e300))
+
+
+def test_what_a_gpu_does_not_take():
+    with pytest.raises(TypeError, match="same_kind"):
+        cp.around(cp.ones(2), out=cp.ones(2, "?"))
+    with pytest.raises(ValueError, match="mismatched"):
+        cp.around(cp.ones(2), out=cp.ones((1, 2)))
+    with pytest.raises(ValueError, match="data points"):
+        cp.fft.fft2(cp.ones((0, 2, 2)))
+    assert cp.fft.fft(cp.ones((0, 2))).shape == (0, 2)
+    with pytest.raises(ValueError, match="Axis"):
+        cp.median(cp.ones(()), axis=())
+
+
+def test_a_sum_over_an_axis_of_one_lies_in_rows():
+    a, b = cp.ones((2, 3, 4)), cp.ones((2, 1, 3))
+    assert cp.einsum("bij,bjk->bik", a, b).flags.c_contiguous

@@ -111,11 +111,12 @@ def _order(inputs, output, arrays, operands, optimize) -> tuple[list[int], bool]
         kept = [label for label in dict.fromkeys(sub) if label in output]
         alone = len(set(sub)) == len(sub)
         return kept, alone and summed_in_f(arrays[0], summed, True)
-    used = Counter(itertools.chain(output, *map(set, inputs)))
-    ordered = [
-        [x for x, n in dict(zip(sub, array.shape, strict=True)).items() if n != 1 and used[x] > 1]
+    wide = [
+        [x for x, n in dict(zip(sub, array.shape, strict=True)).items() if n != 1]
         for sub, array in zip(inputs, arrays, strict=True)
     ]
+    used = Counter(itertools.chain(output, *wide))
+    ordered = [[label for label in labels if used[label] > 1] for labels in wide]
     path = [range(len(ordered))]
     if optimize is not False:  # NumPy's path, most often CuPy's
         path = np.einsum_path(*operands, optimize=optimize)[0][1:]

@@ -60,6 +60,8 @@ def put(a, ind, v, mode="wrap") -> None:
     fit(target.dtype, v)
     if value.dtype.kind == "c" and target.dtype.kind != "c" and index.size:
         raise TypeError("no kernel makes real numbers of complex ones")
+    if not isinstance(v, ndarray):  # the host makes it a number of the array's type
+        value = np.array(_plain(v), target.dtype)
     submit(lambda: np.put(target, index, cast(value, target.dtype).astype(target.dtype), mode))
 
 
@@ -78,7 +80,11 @@ def _writes(function: Callable, at: int | None = None) -> Callable:
         target = array._array
         if at is not None:
             numbers = values[at] if len(values) > at else None
-            if isinstance(numbers, (np.ndarray, np.generic)):
+            if function is np.place and np.iscomplexobj(numbers) > np.iscomplexobj(target):
+                raise TypeError("no kernel makes real numbers of complex ones")
+            if isinstance(numbers, np.generic):  # the host makes it a number of the array's type
+                values = (*values[:at], numbers.astype(target.dtype), *values[at + 1 :])
+            elif isinstance(numbers, np.ndarray):
                 numbers = cast(np.asarray(numbers), target.dtype).astype(target.dtype)
                 values = (*values[:at], numbers, *values[at + 1 :])
         submit(lambda: function(target, *values, **options))

@@ -165,8 +165,9 @@ class Elements:
                 raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
             if not source.ndim:
                 source = np.asarray(number_of(value, self.dtype))
-            if not advanced and not source and target[entries].flags.c_contiguous:
-                source = np.zeros((), self.dtype)  # CuPy clears the memory: of -0.0 it makes 0.0
+            cleared = not advanced and target[entries].flags.c_contiguous
+            if cleared and not source and value is not None:  # CuPy makes 0.0 of -0.0, too
+                source = np.zeros((), self.dtype)
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries

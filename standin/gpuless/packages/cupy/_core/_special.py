@@ -149,10 +149,17 @@ def around(a, decimals=0, out=None):
     a = np.asarray(a)
     if a.dtype.kind in "iu" and -17 < decimals < 0:
         made = _rounded(a, 10**-decimals).astype(a.dtype)
-        return made if out is None else np.copyto(out, made, "unsafe")
+        return made if out is None else _into(out, made)
     wide = {"e": "d", "f": "d", "F": "D"}.get(np.asarray(a).dtype.char) if decimals else None
     made = np.around(a.astype(wide), decimals).astype(a.dtype) if wide else np.around(a, decimals)
-    return made if out is None else np.copyto(out, made, "unsafe")
+    return made if out is None else _into(out, made)
+
+
+def _into(out: np.ndarray, made: np.ndarray) -> None:
+    """Write what a ufunc has made, by a ufunc's rules."""
+    if out.shape != made.shape:
+        raise ValueError("Out shape is mismatched")
+    np.copyto(out, made, "same_kind")
 
 
 def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
@@ -206,6 +213,8 @@ def choice(condition, x=None, y=None):
     check_numbers(x, y)
     for value, other in ((x, y), (y, x)):
         fit(getattr(other, "dtype", np.dtype(float)), value)
+    if isinstance(x, int) and isinstance(y, int) and max(x, y) >= 1 << 63:
+        x, y = np.asarray(x, np.uint64), np.asarray(y, np.uint64)
     return np.where(condition, x, y)
 
 

@@ -197,9 +197,10 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
         raise NotImplementedError("only integer and array bins are implemented")
     if x.dtype.kind == "c":
         raise NotImplementedError("complex number is not supported")
-    if weights is None and x.dtype.char == "b":  # cuB counts its bytes as if they had no sign
+    if weights is None and x.dtype.kind in "iu":
         edges = np.histogram_bin_edges(x, bins, range)
-        return np.histogram(x.view(np.uint8), edges, density=density)
+        found = _counted(x, edges)
+        return (found / np.diff(edges) / found.sum() if density else found), edges
     if weights is None:
         return np.histogram(x, bins, range, density)
     if weights.shape != x.shape:
@@ -214,6 +215,17 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
     place = np.where(x == x, place, 0)
     np.add.at(found, place[inside], weights[inside].astype(found.dtype))
     return (found / np.diff(given) / found.sum() if density else found), given
+
+
+def _counted(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many integers are in each bin, as cuB counts them: in double precision, bytes as if they
+    had no sign, and in the last bin whatever is less than 1 beyond its end."""
+    ends = edges.astype(float)
+    ends[-1] += 1
+    numbers = (x.view(np.uint8) if x.dtype.char == "b" else x).astype(float).ravel()
+    place = np.searchsorted(ends, numbers, "right") - 1
+    inside = (place >= 0) & (place < len(ends) - 1)
+    return np.bincount(place[inside], minlength=len(ends) - 1)
 
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):

@@ -280,6 +280,8 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
 
     @functools.wraps(function)
     def median(a, axis=None, *args, **kwargs):
+        if a.ndim == 0 and axis == ():
+            raise np.exceptions.AxisError("Axis overrun")
         if a.dtype.kind in kinds and _is_over_nothing(a, axis):
             raise ValueError("kth(=-1) out of bounds 0")
         if a.dtype.kind in kinds:

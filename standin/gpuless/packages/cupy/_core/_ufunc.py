@@ -98,10 +98,13 @@ class ufunc:
                     f"Cannot cast output operand from {result_type!r} to {outs[i].dtype!r} with "
                     f"casting rule {casting!r}"
                 )
-        if dtype is not None and 0 not in shape:
-            for value, needed in zip(values, dtypes, strict=False):
-                if type(value) is int and needed.kind in "iu":
-                    np.asarray(value, needed)  # OverflowError where it does not fit
+        read = dtypes
+        if self.name == "cupy_logical_xor":  # NumPy's reads booleans, CuPy's the array's type
+            read = [t for t in types if isinstance(t, np.dtype)] * 2
+        if 0 not in shape and (dtype is not None or read is not dtypes):
+            for value, needed in zip(values, read, strict=False):
+                if type(value) in _PYTHON_SCALARS and needed.kind in "iu":
+                    np.asarray(value, needed)  # an error where it does not fit
         targets = tuple(o._array for o in outs)
         options = {} if dtype is None else {"signature": dtypes}
         if any(o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)):

@@ -68,6 +68,8 @@ def _of_axes(function: Callable) -> Callable:
         at_once = 1 < len(turn) <= 3 and in_turn == [*range(low, high + 1)]
         in_f = a.flags.f_contiguous and not a.flags.c_contiguous
         if at_once and (low == 0 or high == a.ndim - 1) and not (real and in_f):
+            if not result.size:
+                raise ValueError("Invalid number of FFT data points (0) specified.")
             return _lying(result, None, "F" if in_f else "C")
         # Axis after axis, each made the last one; of real numbers its own last axis goes first.
         return _lying(result, turn[-2] if forward and len(turn) > 1 else turn[-1])

@@ -263,6 +263,10 @@ def _of_two(name: str, a, b):
     """What SciPy's matrices ``a`` and ``b`` give, in compressed rows, or a sum in columns if ``a``
     is. CuPy keeps an element wherever it computed one: SciPy drops those that are 0 now."""
     form = "csc" if a.format == "csc" and name in _UNIONS else "csr"
+    if name == "__matmul__" and a.dtype == b.dtype == bool:
+        raise TypeError("dtype is not supported: bool")
+    if name == "multiply":
+        _check_product(a.dtype, b.dtype)
     a, b = a.asformat(form), b.asformat(form)
     found = getattr(a, name)(b).asformat(form)
     kept = getattr(_ones(a), "__add__" if name in _UNIONS else name)(_ones(b)).tocoo()
@@ -273,6 +277,13 @@ def _of_two(name: str, a, b):
     data = np.concatenate([there.data, np.zeros(kept.nnz, found.dtype)])
     places = (np.concatenate(pair) for pair in ((there.row, kept.row), (there.col, kept.col)))
     return type(there)((data, tuple(places)), shape=found.shape).asformat(form)
+
+
+def _check_product(one: np.dtype, other: np.dtype) -> None:
+    """TypeError for types whose numbers C++ does not multiply."""
+    first, second = sorted((one, other), key=lambda dtype: dtype.kind == "c")
+    if second.kind == "c" and first.char not in (second.char, second.char.lower()):
+        raise TypeError(f"CuPy's kernel does not multiply {one} and {other}; convert one of them")
 
 
 def _ones(a):
@@ -288,6 +299,8 @@ def _method(name: str):
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         out = kwargs.pop("out", None)
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
+        if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
+            _check_product(self.dtype, args[0].dtype)
         by_element = self.format == "coo" and name in _BY_ELEMENT
         if by_element:
             here.has_canonical_format = True  # CuPy does not add up duplicates first
@@ -494,7 +507,14 @@ _cast, _conjugated, _reshaped = _method("astype"), _method("conj"), _method("res
 
 def _astype(self, dtype, copy=True):
     """The matrix with elements of ``dtype``; without ``copy`` itself if it has that."""
-    return _cast(self, dtype) if copy or np.dtype(dtype) != self.dtype else self
+    if np.dtype(dtype) == self.dtype:
+        return self.copy() if copy else self
+    if self.format != "coo":
+        return _cast(self, dtype)
+    places = self.row.copy(), self.col.copy()  # SciPy would add up duplicates
+    made = type(self)((self.data.astype(dtype), places), shape=self.shape)
+    made.has_canonical_format = self.has_canonical_format
+    return made
 
 
 def _conj(self, copy=True):

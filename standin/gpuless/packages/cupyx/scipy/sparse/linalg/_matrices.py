@@ -20,6 +20,8 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
     if of_matrix and ord in (2, -2):
         raise NotImplementedError
+    if x.dtype == bool and ord in (None, "f", "fro", *(() if of_matrix else (2,))):
+        raise TypeError("no kernel adds squares of booleans in booleans")
     found = np.asarray(_library.norm(x._here(), ord, axis))
     return place(found if of_matrix else found.ravel())
 
