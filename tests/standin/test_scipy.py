@@ -811,3 +811,23 @@ def test_matrices_and_special_functions_are_cupys_own():
     np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)
     # SciPy's own ufunc of a device array is CuPy's.
     assert isinstance(special.erf(LINE), cp.ndarray)
+
+
+def test_what_a_second_look_at_a_gpu_showed():
+    images, signals = cupyx.scipy.ndimage, cupyx.scipy.signal
+    image = cp.array([[200, 3, 250, 7]], "u1")
+    made = images.spline_filter1d(image, 3, 1, np.uint8).get()
+    wide = images.spline_filter1d(image.astype(float), 3, 1).get()
+    assert made.tolist() == (np.maximum(wide, 0).astype(int) % 256).tolist()
+    assert signals.gauss_spline(cp.array([0, 3], "u1"), 3).tolist() == [0, 0]
+    with pytest.raises(IndexError):
+        images.spline_filter1d(cp.ones(1), axis=1)
+    with pytest.raises(RuntimeError, match="output shape"):
+        images.affine_transform(cp.ones(5), cp.ones(1), output=cp.ones((5, 2)))
+    labels = cp.array([1, 1])
+    assert images.sum_labels(cp.ones(2), labels, cp.array([], int)).dtype == np.int64
+    with pytest.warns(RuntimeWarning, match="NaN"):
+        images.correlate(cp.ones((2, 2)), cp.array([[np.nan, 1]]))
+    b, a = np.array([1.0, 0.5]), np.array([1, 0.5j])
+    found = signals.group_delay((cp.asarray(b), cp.asarray(a)), 4, True)[1].get()
+    np.testing.assert_allclose(found, signal.group_delay((b, a.conj()), 4, True)[1])

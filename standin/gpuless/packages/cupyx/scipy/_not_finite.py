@@ -53,6 +53,8 @@ def _summed(first, given: dict) -> bool:
     out weights of 0, as SciPy does in ``correlate`` and ``convolve`` of ``ndimage``."""
     if "in1" in given:  # signal's, with any weights
         return odd(first) or odd(given.get("in2"))
+    if odd(given.get("weights"), infinities=False):  # which SciPy leaves out
+        return True
     kinds = {array.dtype.kind for array in given.values() if isinstance(array, ndarray)}
     return "c" in kinds and odd(first)
 

@@ -162,7 +162,7 @@ def _in_time(given: dict) -> str | None:
 def _whole_orders(given: dict) -> str | None:
     n = given["n"]
     kind = n.dtype.kind if isinstance(n, ndarray) else np.asarray(n).dtype.kind
-    if kind not in "biu":
+    if kind not in "biu" or getattr(n, "dtype", None) == np.uint64:
         raise TypeError("spherical_yn() takes orders that are integers")
     n = n._array if isinstance(n, ndarray) else np.asarray(n)
     if n.size and n.min() < 0:

@@ -44,8 +44,9 @@ def _plain(name: str):
         if name == "fiedler_companion" and arrays[0].size < 3:
             (a,) = arrays
             return a[:0].copy() if a.size < 2 else (-a[1] / a[0])[None, None]
-        if name in ("expm", "fiedler_companion") and arrays[0].dtype.kind in "biu":
-            args, kwargs = (arrays[0].astype(float),), {}
+        if name in ("expm", "fiedler_companion") and arrays[0].size:
+            if arrays[0].dtype.kind in "biu":
+                args, kwargs = (arrays[0].astype(float),), {}
         if name == "hankel" and len(arrays) > 1 and not arrays[1].size:
             raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):

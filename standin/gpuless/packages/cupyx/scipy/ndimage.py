@@ -288,8 +288,13 @@ spline_filter = _spline_of_all(spline_filter)  # noqa: F821
 
 def _spline(call):
     def spline_filter1d(input, order=3, axis=-1, output=_np.float64, mode="mirror"):
-        wide = isinstance(input, _ndarray) and input.dtype.kind == "c"
-        if not wide or isinstance(output, _ndarray) or _np.dtype(output).kind == "c":
+        if not isinstance(input, _ndarray) or isinstance(output, _ndarray):
+            return call(input, order, axis, output, mode)
+        range(input.ndim)[axis]  # IndexError
+        dtype = input.dtype if output is None else _np.dtype(output)
+        if dtype.kind in "iu" and input.dtype.kind != "c":  # numbers below 0, by a GPU's rule
+            return call(input, order, axis, _np.float64, mode).astype(dtype)
+        if input.dtype.kind != "c" or dtype.kind == "c":
             return call(input, order, axis, output, mode)
         # CuPy casts to the real type, with a warning.
         return call(input, order, axis, complex, mode).astype(output)
@@ -469,9 +474,15 @@ value_indices = _values(value_indices)  # noqa: F821
 def _turned_in_double(call):
     """``affine_transform``, whose coordinates may be double ones, as they are here in any case."""
 
+    signature = _inspect.signature(_library.affine_transform)
+
     def affine_transform(*args, texture_memory=False, float64_coords=False, **kwargs):
         if texture_memory:
             raise _not_covered("cupyx.scipy.ndimage.affine_transform with texture_memory")
+        given = signature.bind(*args, **kwargs).arguments
+        shapes = {getattr(given.get(key), "shape", None) for key in ("input", "output")} - {None}
+        if given.get("output_shape") is None and len(shapes) > 1:
+            raise RuntimeError("output shape not correct")
         return call(*args, **kwargs)
 
     return _named(affine_transform, "affine_transform", "of SciPy, on the device")
@@ -533,6 +544,8 @@ def _by_labels(name: str):
         if adds and index is None and isinstance(labels, _ndarray):
             labels = labels != 0
         found = call(input, labels, index)
+        if adds and isinstance(index, _ndarray) and not index.size:
+            return found.astype(_np.int64)
         if not _adds(input, labels, index, sums=adds):
             return found
         return _routine(_only_first, found, index, 0.0 if adds else _np.nan)

@@ -23,7 +23,7 @@ chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
-_gauss_spline = gauss_spline  # noqa: F821
+_gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
 _wiener = wiener  # noqa: F821
@@ -196,12 +196,20 @@ for _name in "dfreqresp findfreqs freqz lp2bp lp2bs symiirorder2 zpk2tf".split()
     globals()[_name] = _in_double_precision(_name)
 
 
+def group_delay(system, *args, **kwargs):
+    """SciPy's, of denominators that CuPy does not conjugate."""
+    if isinstance(system, tuple) and isinstance(system[-1], _ndarray):
+        system = (*system[:-1], system[-1].conj())
+    return _group_delay(system, *args, **kwargs)
+
+
 def gauss_spline(x, n):
     """SciPy's, in the type of ``x``."""
     x = _cupy.asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("gauss_spline() takes no complex numbers")
-    return _gauss_spline(x, n).astype(x.dtype, copy=False)
+    numbers = x.astype(float) if x.dtype.kind in "iu" else x  # of which none wraps around
+    return _gauss_spline(numbers, n).astype(x.dtype, copy=False)
 
 
 def lombscargle(x, y, freqs, precenter=False, normalize=False):
