@@ -238,6 +238,7 @@ def test_each_result_has_an_element_for_each_of_the_arguments():
         return x + 1, a * 2, y
 
     assert [one.shape for one in results(x, y, 2.5)] == [(3, 4)] * 3
+    assert cp.fuse(kernel_name="both")(lambda x, y: cp.logical_and(x, x))(x, y).shape == (3, 4)
     assert results(x, y, 2.5)[1].get().tolist() == [[5.0] * 4] * 3
     with pytest.raises(ValueError, match="could not be broadcast"):
         results(x, cp.zeros(3), 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from cupyx.scipy import sparse
+from cupyx.scipy.sparse.linalg import norm
 
 import helpers
 
@@ -277,6 +278,8 @@ def test_functions_are_of_the_elements_as_they_are_stored():
     twice = sparse.coo_matrix((cp.array([4.0, 9]), places), shape=(2, 2))
     assert twice.sqrt().toarray()[0, 1] == 5 and twice.power(2).toarray()[0, 1] == 97
     assert twice.sqrt().nnz == twice.nnz == 2
+    rows = sparse.csr_matrix((cp.array([1.0, -2]), cp.array([1, 1]), cp.array([0, 2, 2])))
+    assert abs(rows).toarray()[0, 1] == 3 and rows.power(2).toarray()[0, 1] == 5
     logical = sparse.coo_matrix((cp.array([True, True]), places), shape=(2, 2))
     assert (logical @ cp.array([1.0, 2])).tolist() == [2, 0]
 
@@ -341,8 +344,8 @@ def test_types_that_a_gpu_does_not_multiply():
     with pytest.raises(TypeError, match="bool"):
         flags @ flags
     with pytest.raises(TypeError, match="booleans"):
-        sparse.linalg.norm(flags)
-    assert sparse.linalg.norm(flags, 1) == 1
+        norm(flags)
+    assert norm(flags, 1) == 1
 
 
 def test_duplicates_stay_in_another_type():

@@ -178,7 +178,7 @@ def _fusable(function: Callable) -> Callable:
             content = [_unwrap(given[0]), *given[1:]]
         else:
             content = [_unwrap(a) for a in given]
-            if "dtype" in kwargs or any(a is None for a in given):
+            if kwargs.get("dtype") is not None or any(a is None for a in given):
                 _local.elementwise = False
         options = {
             key: _unwrap(value) if isinstance(value, (_VariableProxy, ndarray)) else value

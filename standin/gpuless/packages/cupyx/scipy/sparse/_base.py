@@ -301,11 +301,11 @@ def _method(name: str):
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
             _check_product(self.dtype, args[0].dtype)
-        by_element = self.format == "coo" and name in _BY_ELEMENT
+        by_element = self.format != "dia" and name in _BY_ELEMENT
         if by_element:
             here.has_canonical_format = True  # CuPy does not add up duplicates first
         found = getattr(here, name)(*on_host(args), **on_host(kwargs))
-        if by_element:
+        if by_element and self.format == "coo":
             found.has_canonical_format = self.has_canonical_format
         if found is NotImplemented:
             return found
