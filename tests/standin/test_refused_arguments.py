@@ -4,6 +4,7 @@ import enum
 
 import cupy as cp
 import cupyx
+import cupyx.scipy.ndimage
 import cupyx.scipy.special
 import numpy as np
 import pytest
@@ -271,3 +272,18 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
 def test_numbers_and_orders_that_cupy_does_not_take(call, error):
     with pytest.raises(error):
         call(cp.zeros(3, "i4"))
+
+
+def test_lists_and_places_that_only_numpy_takes():
+    square = cp.eye(2)
+    for refused in (
+        lambda: cp.matmul(square, square, cp.empty((2, 2))),
+        lambda: cp.size([1, 2]),
+        lambda: cp.diagflat([1, 2]),
+        lambda: cupyx.scipy.ndimage.sum(square, [[1, 1], [2, 2]]),
+        lambda: cupyx.scipy.ndimage.maximum(square, [[1, 1], [2, 2]]),
+        lambda: cupyx.scipy.ndimage.affine_transform(square, [1, 1.0]),
+        lambda: cupyx.zeros_like_pinned(None),
+    ):
+        with pytest.raises(TypeError):
+            refused()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from cupyx.scipy import sparse
-from cupyx.scipy.sparse.linalg import norm
+from cupyx.scipy.sparse.linalg import norm, spsolve
 
 import helpers
 
@@ -352,3 +352,20 @@ def test_duplicates_stay_in_another_type():
     places = cp.array([0, 0, 1]), cp.array([1, 1, 0])
     doubled = sparse.coo_matrix((cp.ones(3), places), shape=(2, 2)).astype("F")
     assert doubled.nnz == 3 and doubled.toarray().tolist() == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
+def test_reading_leaves_a_matrix_with_duplicates_as_it_is(kind):
+    parts = cp.array([1.0, 1, 4, 5]), cp.array([0, 0, 1, 2]), cp.array([0, 2, 3, 4])
+    matrix, x = kind(parts, shape=(3, 3)), cp.ones(3)
+    for read in (abs, norm, spsolve, kind.sum, kind.max, kind.count_nonzero):
+        read(matrix, x) if read is spsolve else read(matrix)
+        assert (matrix @ x).tolist() == [2, 4, 5], read
+        assert matrix.indptr.tolist() == [0, 2, 3, 4]
+
+
+def test_norms_are_of_the_elements_as_they_are_stored():
+    parts = cp.array([1.0, -2, 3]), cp.array([1, 1, 0]), cp.array([0, 2, 3])
+    matrix = sparse.csr_matrix(parts, shape=(2, 2))
+    assert norm(matrix) == norm(matrix.tocoo()) == 14**0.5
+    np.testing.assert_allclose(norm(matrix, axis=0).get(), [3, 5**0.5])

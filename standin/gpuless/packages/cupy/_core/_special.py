@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._casts import as_type
-from cupy._core._dispatch import check_numbers, named
+from cupy._core._dispatch import check_numbers, named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
 
@@ -29,6 +29,13 @@ def of_host(function: Callable, waits: bool = False) -> Callable:
         return function(*map(plain, args), **{key: plain(v) for key, v in kwargs.items()})
 
     return named(host, function.__name__, "which answers with a host value")
+
+
+def size(a, axis=None) -> int:
+    """How many elements ``a`` has, or has along ``axis``; TypeError for what is no device array."""
+    if not isinstance(a, ndarray):
+        raise unsupported(a)
+    return np.size(a._array, axis)
 
 
 def _array(function: Callable) -> Callable:
@@ -359,7 +366,7 @@ def blas(a, b, *args, **kwargs) -> str | None:
     return None if a.size == b.size == a.shape[-1] else "cuBLAS"
 
 
-def matmul(a, b, out=None, *, dtype=None, **kwargs):
+def matmul(a, b, *, out=None, dtype=None, **kwargs):
     """The product in the operands' own type, of which ``dtype`` is made afterwards."""
     if dtype is None:
         return np.matmul(a, b, out=out, **kwargs)

@@ -268,7 +268,9 @@ def _edges(given: dict) -> str | None:
 
 
 def _labels(given: dict) -> None:
-    index = given.get("index")
+    index, labels = given.get("index"), given.get("labels")
+    if not (labels is None or isinstance(labels, ndarray)):
+        raise TypeError("label must be cupy.ndarray")
     if not (index is None or isinstance(index, (ndarray, int, np.integer))):
         raise TypeError("index must be cupy.ndarray or a scalar int")
     if given["input"].dtype.kind == "c":
@@ -287,6 +289,8 @@ def _places(given: dict) -> str | None:
 def _first_label(few: int, given: dict) -> str | None:
     """Where CuPy sorts, for more than a few labels, it takes 0 to be found where label 0 is."""
     labels, index = given.get("labels"), given.get("index")
+    if isinstance(labels, (list, tuple)):
+        raise TypeError("label must be cupy.ndarray")
     if not isinstance(labels, ndarray):
         return None
     if isinstance(index, ndarray) and not index.ndim:

@@ -480,6 +480,8 @@ def _turned_in_double(call):
         if texture_memory:
             raise _not_covered("cupyx.scipy.ndimage.affine_transform with texture_memory")
         given = signature.bind(*args, **kwargs).arguments
+        if not isinstance(given["matrix"], _ndarray):
+            raise TypeError("affine_transform() takes a device array as its matrix")
         shapes = {getattr(given.get(key), "shape", None) for key in ("input", "output")} - {None}
         if given.get("output_shape") is None and len(shapes) > 1:
             raise RuntimeError("output shape not correct")

@@ -65,6 +65,8 @@ class _spbase:
         found = make(tuple(held.values()), shape=self.shape, copy=False)
         for flag in self._said():
             setattr(found, flag[1:], vars(self)[flag])
+        if self.format in ("csr", "csc") and not found.has_canonical_format:
+            return found.copy()  # SciPy adds duplicates up, and sorts, in place
         return found
 
     def _said(self) -> list[str]:

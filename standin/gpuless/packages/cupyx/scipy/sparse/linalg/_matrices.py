@@ -20,9 +20,18 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
     if of_matrix and ord in (2, -2):
         raise NotImplementedError
-    if x.dtype == bool and ord in (None, "f", "fro", *(() if of_matrix else (2,))):
+    squared = ord in ((None, "f", "fro") if of_matrix else (None, 2))
+    if squared and x.dtype == bool:
         raise TypeError("no kernel adds squares of booleans in booleans")
-    found = np.asarray(_library.norm(x._here(), ord, axis))
+    if of_matrix and squared and x.format != "dia":  # of the elements as they are stored
+        return place(np.asarray(np.linalg.norm(x._here().data)))
+    here = x.tocsr()._here()
+    if squared and not of_matrix:
+        here.data = abs(here.data) ** 2
+        (along,) = axis if isinstance(axis, tuple) else (axis,)
+        found = np.sqrt(np.asarray(here.sum(along)))
+    else:
+        found = np.asarray(_library.norm(here, ord, axis))
     return place(found if of_matrix else found.ravel())
 
 
