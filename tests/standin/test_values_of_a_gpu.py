@@ -526,7 +526,7 @@ def test_products_in_the_operands_own_type():
     made = cp.matmul(a, b, dtype="d")
     assert made.dtype == np.float64 and made.tolist() == [[-56]]  # it wraps around first
     out = cp.zeros((1, 1))
-    assert cp.matmul(a, b, out, dtype="d") is out and out.tolist() == [[-56]]
+    assert cp.matmul(a, b, out=out, dtype="d") is out and out.tolist() == [[-56]]
     with pytest.raises(TypeError):
         cp.matmul(a + 0.5, b, dtype="i")
     x = cp.array([[0.0, 2]])
@@ -831,6 +831,13 @@ def test_counts_of_integers_are_made_in_double_precision():
     assert cp.histogram(cp.array([0, 2, 3, 4]), cp.array([0, 1, 2.5]))[0].tolist() == [1, 2]
     assert cp.histogram(cp.array([1, 2, 2**62]), 3)[0].tolist() == [2, 0, 0]
     assert cp.histogram(cp.arange(10), 3)[0].tolist() == [3, 3, 4]
+
+
+def test_a_large_last_edge_leaves_out_what_is_just_there():
+    """CuPy moves it up towards itself plus 1, which in float32 is itself from 2**24 on."""
+    assert cp.histogram(cp.array([0, 2**24], "f"), 2)[0].tolist() == [1, 0]
+    assert cp.histogram(cp.array([0, 2**23], "f"), 2)[0].tolist() == [1, 1]
+    assert cp.histogram(cp.array([0, 2**24], "d"), 2)[0].tolist() == [1, 1]
 
 
 def test_nothing_assigned_is_no_number():

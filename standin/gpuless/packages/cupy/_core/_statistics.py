@@ -202,7 +202,11 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
         found = _counted(x, edges)
         return (found / np.diff(edges) / found.sum() if density else found), edges
     if weights is None:
-        return np.histogram(x, bins, range, density)
+        found, edges = np.histogram(x, bins, range)
+        last = edges[-1].astype(np.result_type(edges, x))
+        if last + 1 == last:  # cuB ends before the last edge, which CuPy moves up towards this sum
+            found[-1] -= np.count_nonzero(x == last)
+        return (found / np.diff(edges) / found.sum() if density else found), edges
     if weights.shape != x.shape:
         raise ValueError("weights should have the same shape as a.")
     edges = np.histogram(x, bins, range)[1]

@@ -63,10 +63,10 @@ class _spbase:
             found.has_canonical_format = self.has_canonical_format
             return found
         found = make(tuple(held.values()), shape=self.shape, copy=False)
+        if self.format != "dia" and not found.has_canonical_format:
+            found = found.copy()  # SciPy adds duplicates up, and sorts, in place
         for flag in self._said():
             setattr(found, flag[1:], vars(self)[flag])
-        if self.format in ("csr", "csc") and not found.has_canonical_format:
-            return found.copy()  # SciPy adds duplicates up, and sorts, in place
         return found
 
     def _said(self) -> list[str]:
