@@ -121,6 +121,29 @@ def test_a_word_that_a_spin_reads_is_no_race_and_orders_what_fences_stand_around
     assert without == (set() if way == "atomic" else {("race", "y", 4, 7)})
 
 
+TWICE = """__syncthreads();
+if (t == 0) { __threadfence(); int old = READ;
+if (atomicAdd(&arrived, 1) == 1) { atomicExch(&arrived, 0); __threadfence(); SET; }
+else while (*(volatile int *)&phase == old);
+__threadfence(); } __syncthreads();
+"""
+
+
+@pytest.mark.parametrize(
+    "read, set_to, races",
+    [
+        ("atomicAdd(&phase, 0)", "atomicExch(&phase, old + 1)", 0),
+        # In order, and reported all the same: book/xray.md says so, and to write the line above.
+        ("*(volatile int *)&phase", "*(volatile int *)&phase = old + 1", 1),
+    ],
+)
+def test_a_flag_that_threads_set_in_turn_is_set_and_read_by_atomic_functions(read, set_to, races):
+    meet = TWICE.replace("READ", read).replace("SET", set_to)
+    text = f"y[i] = x[i];\n{meet}y[i + 128] = y[127 - i];\n{meet}y[i] = y[255 - i];"
+    seen = found(text, head="__device__ int arrived, phase;")
+    assert {name for _, name, *_ in seen} == ({"phase"} if races else set())
+
+
 def test_words_that_carry_their_data_need_no_fence():
     text = """unsigned long long *slot = (unsigned long long *)y + 1024;
 if (t < 32) ((volatile unsigned long long *)slot)[i] = 1ull << 62 | i;

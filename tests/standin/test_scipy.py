@@ -813,7 +813,7 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert isinstance(special.erf(LINE), cp.ndarray)
 
 
-def test_what_a_second_look_at_a_gpu_showed():
+def test_integers_shapes_and_conjugates_are_cupys_own():
     images, signals = cupyx.scipy.ndimage, cupyx.scipy.signal
     image = cp.array([[200, 3, 250, 7]], "u1")
     made = images.spline_filter1d(image, 3, 1, np.uint8).get()
