@@ -878,3 +878,10 @@ def test_what_a_gpu_does_not_take():
 def test_a_sum_over_an_axis_of_one_lies_in_rows():
     a, b = cp.ones((2, 3, 4)), cp.ones((2, 1, 3))
     assert cp.einsum("bij,bjk->bik", a, b).flags.c_contiguous
+
+
+@pytest.mark.parametrize("product", [cp.dot, cp.inner])
+def test_a_product_with_a_number_lies_in_rows(product):
+    columns, two = cp.asfortranarray(cp.ones((2, 3))), cp.array(2.0)
+    for made in (product(columns, two), product(two, columns)):
+        assert made.flags.c_contiguous and (made == 2).all()

@@ -57,7 +57,7 @@ def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.n
     here = a._array if isinstance(a, _cupy.ndarray) else a
     like = _np.empty_like(here, dtype, order or "K", shape=shape)
     if like.dtype.hasobject:
-        raise TypeError("page-locked memory holds numbers, and no objects")
+        raise TypeError(f"page-locked memory holds numbers; {type(a).__name__} is no array of them")
     buffer = _alloc_pinned_memory(like.nbytes) if like.nbytes else None
     return _np.ndarray(like.shape, like.dtype, buffer=buffer, strides=like.strides)
 

@@ -13,6 +13,7 @@ import numpy as np
 from cupy._core._casts import as_type
 from cupy._core._dispatch import check_numbers, named, unsupported
 from cupy._core._ndarray import ndarray
+from cupy._core._reductions import into
 from cupy.cuda import stream
 
 
@@ -156,17 +157,17 @@ def around(a, decimals=0, out=None):
     a = np.asarray(a)
     if a.dtype.kind in "iu" and -17 < decimals < 0:
         made = _rounded(a, 10**-decimals).astype(a.dtype)
-        return made if out is None else _into(out, made)
+        return made if out is None else _as_ufunc(out, made)
     wide = {"e": "d", "f": "d", "F": "D"}.get(np.asarray(a).dtype.char) if decimals else None
     made = np.around(a.astype(wide), decimals).astype(a.dtype) if wide else np.around(a, decimals)
-    return made if out is None else _into(out, made)
+    return made if out is None else _as_ufunc(out, made)
 
 
-def _into(out: np.ndarray, made: np.ndarray) -> None:
-    """Write what a ufunc has made, by a ufunc's rules."""
-    if out.shape != made.shape:
-        raise ValueError("Out shape is mismatched")
-    np.copyto(out, made, "same_kind")
+def _as_ufunc(out: np.ndarray, made: np.ndarray) -> np.ndarray:
+    """``out`` with ``made`` written into it; TypeError where a ufunc does not cast to its type."""
+    if not np.can_cast(made.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast output operand from {made.dtype} to {out.dtype} (same_kind)")
+    return into(out, made)
 
 
 def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
@@ -382,7 +383,11 @@ def matmul(a, b, *, out=None, dtype=None, **kwargs):
 def inner(a, b):
     if a.ndim and b.ndim and a.shape[-1] == b.shape[-1] == 0:
         raise ZeroDivisionError("integer division or modulo by zero")  # CuPy divides by it
-    return np.inner(a, b) if a.ndim and b.ndim else np.multiply(a, b)
+    return np.inner(a, b) if a.ndim and b.ndim else np.multiply(a, b, order="C")
+
+
+def dot(a, b, out=None):
+    return np.dot(a, b, out) if a.ndim and b.ndim else np.multiply(a, b, out, order="C")
 
 
 def tensordot(a, b, axes=2):

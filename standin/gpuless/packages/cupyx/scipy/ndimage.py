@@ -17,6 +17,7 @@ from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
 from cupy._core._run import routine as _routine
 from cupy._core._ufuncs import rint as _rint
+from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
 from scipy import ndimage as _library
 
 from cupyx.scipy._faces import serve as _serve
@@ -290,7 +291,7 @@ def _spline(call):
     def spline_filter1d(input, order=3, axis=-1, output=_np.float64, mode="mirror"):
         if not isinstance(input, _ndarray) or isinstance(output, _ndarray):
             return call(input, order, axis, output, mode)
-        range(input.ndim)[axis]  # IndexError
+        _normalize_axis_index(axis, input.ndim)  # AxisError
         dtype = input.dtype if output is None else _np.dtype(output)
         if dtype.kind in "iu" and input.dtype.kind != "c":  # numbers below 0, by a GPU's rule
             return call(input, order, axis, _np.float64, mode).astype(dtype)
@@ -473,7 +474,6 @@ value_indices = _values(value_indices)  # noqa: F821
 
 def _turned_in_double(call):
     """``affine_transform``, whose coordinates may be double ones, as they are here in any case."""
-
     signature = _inspect.signature(_library.affine_transform)
 
     def affine_transform(*args, texture_memory=False, float64_coords=False, **kwargs):
