@@ -122,7 +122,7 @@ def test_a_word_that_a_spin_reads_is_no_race_and_orders_what_fences_stand_around
 
 
 TWICE = """__syncthreads();
-if (t == 0) { __threadfence(); int old = READ;
+if (t == 0) { int old = READ; __threadfence();
 if (atomicAdd(&arrived, 1) == 1) { atomicExch(&arrived, 0); __threadfence(); SET; }
 else while (*(volatile int *)&phase == old);
 __threadfence(); } __syncthreads();
@@ -132,16 +132,78 @@ __threadfence(); } __syncthreads();
 @pytest.mark.parametrize(
     "read, set_to, races",
     [
-        ("atomicAdd(&phase, 0)", "atomicExch(&phase, old + 1)", 0),
-        # In order, and reported all the same: book/xray.md says so, and to write the line above.
-        ("*(volatile int *)&phase", "*(volatile int *)&phase = old + 1", 1),
+        ("atomicAdd(&phase, 0)", "atomicExch(&phase, old + 1)", set()),
+        ("*(volatile int *)&phase", "*(volatile int *)&phase = old + 1", set()),
+        ("phase", "*(volatile int *)&phase = old + 1", {"phase"}),
     ],
 )
-def test_a_flag_that_threads_set_in_turn_is_set_and_read_by_atomic_functions(read, set_to, races):
+def test_a_barrier_by_hand_may_be_used_twice(read, set_to, races):
     meet = TWICE.replace("READ", read).replace("SET", set_to)
     text = f"y[i] = x[i];\n{meet}y[i + 128] = y[127 - i];\n{meet}y[i] = y[255 - i];"
-    seen = found(text, head="__device__ int arrived, phase;")
-    assert {name for _, name, *_ in seen} == ({"phase"} if races else set())
+    assert {name for _, name, *_ in found(text, head="__device__ int arrived, phase;")} == races
+
+
+def test_what_is_read_before_the_loop_that_waits_for_another_value_is_told_of():
+    read = "y[i] = x[i];\n" + TWICE.replace("SET", "*(volatile int *)&phase = old + 1")
+    read = read.replace("READ; __threadfence();", "*(volatile int *)&phase;")  # not in order
+    assert {name for _, name, *_ in found(read, head="__device__ int arrived, phase;")} == {"phase"}
+
+
+# Two warps (blocks, ...) set one flag in turn; W waits, @ is where fences belong.
+TURNS = {
+    "a slot": """__shared__ volatile int f; __shared__ float d; if (t == 0) f = d = 0;
+__syncthreads();
+for (int k = 0; t % 32 == 0 && k < 3; k++) {
+while (f != t / 32) W; @
+d += t; @
+f = 1 - t / 32; }""",
+    "a ring": """volatile int *f = (volatile int *)y;
+for (int k = 0; k < 2; k++) { if (t == 0) { while (*f % 4 != blockIdx.x) W; @ } __syncthreads();
+y[64 + t] += 1; __syncthreads();
+if (t == 0) { @ *f = *f + 1; } }""",
+    "a ticket lock": """volatile int *f = (volatile int *)y;
+if (t % 32 == 0) { int mine = atomicAdd((int *)y + 1, 1); while (*f != mine) W; @
+y[64] += x[i]; @
+*f = mine + 1; }""",
+}
+
+
+@pytest.mark.parametrize("way", ["", "__nanosleep(20)"])
+@pytest.mark.parametrize("name", TURNS)
+def test_a_flag_may_be_set_in_turn_and_orders_what_fences_stand_around(name, way):
+    text = TURNS[name].replace("W;", f"{way};")
+    more = {"blocks": 1 if "__shared__" in text else 4}
+    assert not found(text.replace("@", FENCE), **more)
+    data = {array for _, array, *_ in found(text.replace("@", ""), **more)}
+    assert data == ({"d"} if "__shared__" in text else {"y"})
+    one = text.replace("@", FENCE, 1).replace("@", "")
+    assert found(one, **more) == found(text.replace("@", ""), **more)
+
+
+OUT_OF_TURN = """__shared__ volatile int f; if (t == 0) f = 0;
+__syncthreads();
+if (t == 0) { SET }
+else if (t % 32 == 0) { WAIT
+f = t; }"""
+
+
+@pytest.mark.parametrize(
+    ("sets", "wait", "races"),
+    [
+        ("f = 1;", "while (f != t / 32);", set()),
+        ("f = 1;", "", {(5, 7), (7, 7)}),  # nobody waits
+        ("f = 1;", "int v = f;", {(5, 6), (5, 7), (7, 7)}),  # a look is no wait
+        ("f = 1;", "while (f == 0);", {(7, 7)}),  # both wait for the same store
+        ("f = 1;", "while (f == 7);", {(5, 7), (7, 7)}),  # for nothing
+        ("f = 1; f = 2;", "while (f == 0);", {(5, 7), (7, 7)}),  # for the first of two
+    ],
+)
+def test_a_flag_that_is_set_out_of_turn_is_a_race(sets, wait, races):
+    text = OUT_OF_TURN.replace("SET", sets).replace("WAIT", wait)
+    if not races:
+        text = text.replace("f = t;", "f = f + 1;")
+    seen = found(text, threads=96, blocks=1)
+    assert {(min(lines), max(lines)) for _, _, *lines in seen} == races
 
 
 def test_words_that_carry_their_data_need_no_fence():

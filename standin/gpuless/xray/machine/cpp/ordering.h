@@ -122,7 +122,7 @@ void fence(bool for_all) {
     self->know[current_index % 32] = self->epoch;
     for (int all = 0; all <= for_all; ++all) memcpy(self->closed[all], self->know, sizeof self->know);
     ++self->epoch;  // what comes behind it is not released by it
-    ++self->deeds;  // who looks back looks at one word after another, with a fence behind each
+    ++self->deeds, ++self->fences;  // who looks back looks at one word after another, with a fence behind each
     for (uint64_t address : self->looked_at) acquire(address);
     self->looked_at.clear();
 }
@@ -141,6 +141,28 @@ void note_look(uint64_t address, unsigned place) {
 bool waiting(unsigned place) {
     place = same[place];
     return waits[place] & AGAIN || (waits[place] & (READS_ONLY | SEVERAL)) == READS_ONLY;
+}
+
+// Words that threads set in turn, each when it has waited for the one before it. To have seen that one's
+// value is not enough, since another loop might have gone on without it: the loop must have looked at the
+// value before, too, and stayed. Then all it does to the word comes behind the store that it waited for.
+std::unordered_map<uint64_t, uint32_t> set_in_turn;  // by address: how many writes there since the first volatile one
+
+// Whether this thread has waited for the last volatile store to a word that it is about to touch.
+bool has_awaited(uint64_t address, Kind kind, unsigned place) {
+    auto found = set_in_turn.find(address);
+    if (found == set_in_turn.end() && kind != VLOAD && kind != VSTORE) return false;
+    uint32_t &count = found != set_in_turn.end() ? found->second : set_in_turn[address];
+    Sight &sight = self->sights.try_emplace(address, Sight{0, 0, 0, false}).first->second;
+    if (kind == VLOAD) {
+        uint32_t deeds = self->deeds - self->fences;
+        bool again = sight.place == same[place] && sight.deeds == deeds;
+        if (sight.stores != count) sight.awaited = again && sight.stores + 1 == count && waiting(place);
+        sight.place = same[place], sight.stores = count, sight.deeds = deeds;
+    }
+    bool awaited = sight.awaited && sight.stores == count;
+    if (writes(kind) && deed != STANDIN_LOOKS) sight = {0, ++count, 0, false};
+    return awaited;
 }
 
 }  // namespace

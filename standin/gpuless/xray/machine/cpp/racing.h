@@ -75,13 +75,15 @@ void add_reader(std::vector<Who> &all, const Who &me) {
 
 // One access at one cell. `padding`: which may be padding of a struct that was written.
 void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, char *p, unsigned size,
-                bool padding) {
+                bool padding, bool awaited) {
     uint32_t block = current_block, index = current_index;
     Who &writer = cell.writer;
     Who me = {block, self->barriers, self->grid_barriers, self->epoch, (uint16_t)index,
               (uint16_t)place, kind != DELIVER, 1, reach, (uint8_t)kind};
     auto own = [&](const Who &w) { return w.valid && w.thread == index && w.block == block; };
-    auto unordered = [&](const Who &w) { return w.valid && !in_turns(w, me) && !behind(w, block, index); };
+    auto unordered = [&](const Who &w) {
+        return w.valid && !in_turns(w, me) && !(awaited && w.kind == VSTORE) && !behind(w, block, index);
+    };
     Who raced = {};  // the first one with whom this is a race
     auto raced_with = [&](const Who &other) {
         if (!raced.valid) raced = other;
@@ -161,6 +163,9 @@ void check_cell(Cell &cell, int space, size_t at, Kind kind, unsigned place, cha
         // second one's warp have read as late as it, for a barrier of a warp may be one of some lanes.
         Who &a = cell.readers[0], &b = cell.readers[1];
         auto spare = [&](const Who &r) { return !r.valid || own(r) || behind(r, block, index); };
+        // Who waits is excused, and must not stand for what its thread has read elsewhere.
+        auto elsewhere = [&](const Who &r) { return own(r) && same[r.place] != same[place]; };
+        if (kind == VLOAD && (elsewhere(a) || elsewhere(b)) && waiting(place)) return;
         bool along = b.valid && in_warp(b, me) && b.stamp() == me.stamp();
         uint32_t lane = 1u << index % 32;
         if (spare(a))
@@ -225,8 +230,9 @@ void each_cell(int space, size_t offset, size_t size, F f) {
         f(s.memory == HEAP ? heap_cells[at / s.granule] : cells[at / s.granule], at);
 }
 
-// `several`: a struct, of which some bytes may be padding.
-void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place, bool several) {
+// `several`: a struct, of which some bytes may be padding. `awaited`: what volatile stores have left there.
+void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place, bool several,
+                bool awaited) {
     Space &s = spaces[space];
     // Written through a pointer whose const was cast away: its cells begin now.
     if (s.read_only && s.memory == GLOBAL && !s.cells && (kind == STORE || kind == VSTORE || kind == ATOMIC))
@@ -239,7 +245,7 @@ void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, uns
             for (Cell *c = &cell - at % unit / s.granule, *end = c + unit / s.granule; c < end; ++c)
                 padding |= c->writer.valid;
         if (s.slot && s.slot->used && !cell.writer.valid) padding |= !s.slot->used[at % s.slot->element];
-        check_cell(cell, space, at, kind, place, p, size, padding);
+        check_cell(cell, space, at, kind, place, p, size, padding, awaited);
     });
 }
 

@@ -39,6 +39,10 @@ struct Copy {  // an asynchronous copy that has not been waited for, to a space
     uintptr_t from;
     unsigned from_bytes;
 };
+struct Sight {  // a thread's last look at a word by a volatile load, or its own store there
+    uint32_t place, stores, deeds;  // how many volatile stores the word had seen, and the thread made
+    bool awaited;                   // it has looked before and after the last of them, in a loop that waits
+};
 struct Looks {  // volatile loads at a place: at what, since a step that was more than looking
     uint32_t deeds = 0;
     std::unordered_set<uint64_t> at;
@@ -58,18 +62,20 @@ struct Thread {
     Clock seen;                             // of other blocks', since the last barrier
     std::unordered_set<uint64_t> looked_at; // by volatile loads since its last fence
     std::unordered_map<uint32_t, Looks> looks;  // by place
-    uint32_t deeds = 0;                     // stores, atomic functions and barriers
+    std::unordered_map<uint64_t, Sight> sights; // by address of a word
+    uint32_t deeds = 0, fences = 0;         // stores, atomic functions, barriers and fences; these alone
     std::vector<Copy> copies;
     unsigned group = 0;                     // of copies: committed groups
 
     Stamp now() const { return (Stamp)barriers << 32 | epoch; }
     void begin() {  // of another block
-        depth = barriers = grid_barriers = deeds = group = 0, epoch = 1, fence = block_fence = 0;
+        depth = barriers = grid_barriers = deeds = fences = group = 0, epoch = 1, fence = block_fence = 0;
         memset(know, 0, sizeof know), memset(closed, 0, sizeof closed);
         if (!heard.empty()) heard.clear();
         if (!seen.empty()) seen.clear();
         if (!looked_at.empty()) looked_at.clear();
         if (!looks.empty()) looks.clear();
+        if (!sights.empty()) sights.clear();
         copies.clear(), callers.clear();
     }
 };

@@ -105,10 +105,12 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
             if (!(touched & WRITTEN)) touched |= READ_FIRST;
         if (writes(kind) && deed != STANDIN_LOOKS) touched |= WRITTEN;
     }
-    check_race(k, offset, (char *)p, size, kind, place, at_most);
+    uint64_t word = space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a;
+    bool strong = kind == ATOMIC || kind == VLOAD || kind == VSTORE;
+    bool awaited = (strong || writes(kind)) && has_awaited(word, kind, place) && strong;
+    check_race(k, offset, (char *)p, size, kind, place, at_most, awaited);
     // Last, for an access is not in order with a store to this same word by what it acquires there.
-    if (fenced && (kind == ATOMIC || kind == VLOAD || kind == VSTORE))
-        synchronise(space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a, kind);
+    if (fenced && strong) synchronise(word, kind);
     if (!fetched.empty() && writes(kind) && deed != STANDIN_LOOKS && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
@@ -144,7 +146,10 @@ extern "C" {
     void __tsan_read##n(void *p, unsigned place) { whole(p, n, LOAD, place); }            \
     void __tsan_write##n(void *p, unsigned place) { whole(p, n, STORE, place); }          \
     void __tsan_volatile_read##n(void *p, unsigned place) { whole(p, n, VLOAD, place); }  \
-    void __tsan_volatile_write##n(void *p, unsigned place) { whole(p, n, VSTORE, place); }
+    void __tsan_volatile_write##n(void *p, unsigned place) {                              \
+        if (on) standin_spin(); /* who waits for it looks at the word as it was */        \
+        whole(p, n, VSTORE, place);                                                       \
+    }
 CALLBACKS(1)
 CALLBACKS(2)
 CALLBACKS(4)
@@ -386,7 +391,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
         for (uint32_t p = loop_first[i]; p <= loop_last[i]; ++p)
             if (chain[p].count < MOST_NESTED) chain[p].loop[chain[p].count++] = i;
     }
-    stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear();
+    stats.clear(), stat_at.clear(), races.clear(), race_at.clear(), released.clear(), known.clear(), set_in_turn.clear();
     heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers[0].clear(), more_readers[1].clear();
     waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
