@@ -24,12 +24,14 @@ inline void standin_order(thread_scope scope) {
         __threadfence();
     }
 }
-// Before an operation, and behind it.
-inline void standin_release(memory_order order, thread_scope scope) {
-    if (order >= memory_order_release) standin_order(scope);
+// The order of an operation is no fence: it holds at that word alone, and in one direction.
+inline int standin_ordered(memory_order order) {
+    return (order >= memory_order_release ? STANDIN_RELEASES : 0) |
+           (order != memory_order_relaxed && order != memory_order_release ? STANDIN_ACQUIRES : 0);
 }
-inline void standin_acquire(memory_order order, thread_scope scope) {
-    if (order != memory_order_relaxed && order != memory_order_release) standin_order(scope);
+// What has an order is a place where others may run: before it if it releases, and behind it if it acquires.
+inline void standin_pass(memory_order order, thread_scope scope, StandinOrder which) {
+    if (standin_ordered(order) & which && scope != thread_scope_thread) standin_spin();
 }
 inline void atomic_thread_fence(memory_order order, thread_scope scope = thread_scope_system) {
     if (order != memory_order_relaxed) standin_order(scope);
@@ -46,10 +48,10 @@ class StandinAtomic {
 
     template <class F>
     T change(memory_order order, F value_of) const {
-        standin_release(order, Scope);
-        T old = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_ALTERS);
+        standin_pass(order, Scope, STANDIN_RELEASES);
+        T old = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_ALTERS, standin_ordered(order));
         STANDIN_ATOMIC_STORE(word(), (T)value_of(old));
-        standin_acquire(order, Scope);
+        standin_pass(order, Scope, STANDIN_ACQUIRES);
         return old;
     }
 
@@ -60,13 +62,13 @@ class StandinAtomic {
     bool is_lock_free() const { return is_always_lock_free; }
     T load(memory_order order = memory_order_seq_cst) const {
         standin_spin();
-        T value = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_LOOKS);
-        standin_acquire(order, Scope);
+        T value = STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_LOOKS, standin_ordered(order));
+        standin_pass(order, Scope, STANDIN_ACQUIRES);
         return value;
     }
     void store(T value, memory_order order = memory_order_seq_cst) const {
-        standin_release(order, Scope);
-        (void)STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_STORES);  // which is what a listener counts (hooks.h)
+        standin_pass(order, Scope, STANDIN_RELEASES);
+        (void)STANDIN_ATOMIC_LOAD(word(), reach, STANDIN_STORES, standin_ordered(order));  // which is what a listener counts (hooks.h)
         STANDIN_ATOMIC_STORE(word(), value);
     }
     operator T() const { return load(); }

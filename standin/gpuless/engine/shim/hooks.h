@@ -30,7 +30,7 @@ void standin_xray_copy_commit();
 void standin_xray_copy_wait(int groups);
 void *standin_xray_malloc(size_t bytes);
 // Of the atomic function to come, else STANDIN_ALL and STANDIN_CHANGES.
-void standin_xray_reach(StandinReach reach, StandinDeed deed);
+void standin_xray_reach(StandinReach reach, StandinDeed deed, int order);
 }
 #define standin_barrier standin_xray_barrier
 #define standin_syncwarp standin_xray_syncwarp
@@ -45,9 +45,9 @@ void standin_xray_reach(StandinReach reach, StandinDeed deed);
 
 // An atomic function is counted as one access: by its load.
 template <class T>
-__attribute__((always_inline)) inline T standin_atomic_load(T *p, StandinReach reach, StandinDeed deed = STANDIN_CHANGES) {
+__attribute__((always_inline)) inline T standin_atomic_load(T *p, StandinReach reach, StandinDeed deed = STANDIN_CHANGES, int order = 0) {
     T value;
-    if (reach != STANDIN_ALL || deed != STANDIN_CHANGES) standin_xray_reach(reach, deed);
+    if (reach != STANDIN_ALL || deed != STANDIN_CHANGES) standin_xray_reach(reach, deed, order);
     __atomic_load(p, &value, __ATOMIC_RELAXED);
     return value;
 }

@@ -88,6 +88,7 @@ enum StandinReach { STANDIN_ALL, STANDIN_OWN_BLOCK, STANDIN_OWN_THREAD };
 // What it does: change a word, or replace it whatever it was, and, as samples of CUDA's have it, order what
 // comes behind; or change, read or store one and order only what its fences do.
 enum StandinDeed { STANDIN_CHANGES, STANDIN_REPLACES, STANDIN_ALTERS, STANDIN_LOOKS, STANDIN_STORES };
+enum StandinOrder { STANDIN_RELEASES = 1, STANDIN_ACQUIRES = 2 };  // what it orders at its own word; both, or 0
 
 struct StandinReport {
     int code;

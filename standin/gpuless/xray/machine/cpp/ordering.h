@@ -50,14 +50,14 @@ bool behind(const Who &p, uint32_t block, uint32_t index) {
     return fenced && has(self->heard, name(block, p.thread), p.stamp());
 }
 
-// What was released at an address is behind this thread.
-void acquire(uint64_t address) {
+// What was released at an address is behind this thread; `from_all`: by other blocks, too.
+void acquire(uint64_t address, bool from_all) {
     auto found = released.find(address);
     if (found == released.end()) return;
     for (auto &[who, stamp] : found->second.device)
         if (who >> 16 == current_block)
             put(self->heard, who, stamp);
-        else if (reach == STANDIN_ALL)
+        else if (from_all && reach == STANDIN_ALL)
             put(self->seen, who, stamp);
     for (auto &[who, stamp] : found->second.block[current_block])
         put(who >> 16 == current_block ? self->heard : self->seen, who, stamp);
@@ -74,10 +74,13 @@ void release_to(Clock &there, Stamp fence, const uint32_t *closed) {
     put(there, self->heard), put(there, self->seen);
 }
 
-void release(uint64_t address) {
+// `own`: up to when the function itself releases what its thread did; 0: what a fence before it does.
+void release(uint64_t address, Stamp own) {
     Word &word = released[address];
     if (reach == STANDIN_OWN_BLOCK) {
-        if (Stamp last = std::max(self->fence, self->block_fence))
+        if (own)
+            release_to(word.block[current_block], own, self->know);
+        else if (Stamp last = std::max(self->fence, self->block_fence))
             release_to(word.block[current_block], last, self->closed[0]);
         return;
     }
@@ -91,8 +94,8 @@ void release(uint64_t address) {
             if (fence && fence >> 32 < self->barriers) put(word.device, name(current_block, k), fence);
         }
     }
-    if (self->fence) {
-        release_to(word.device, self->fence, self->closed[1]);
+    if (own || self->fence) {
+        release_to(word.device, own ? own : self->fence, own ? self->know : self->closed[1]);
         put(word.device, *known_here);
     } else if (self->block_fence) {
         release_to(word.block[current_block], self->block_fence, self->closed[0]);
@@ -106,14 +109,23 @@ void share(unsigned slot) {
             put(*known_here, seen), seen.clear();
 }
 
-// An atomic function or a volatile access, once somebody used a fence.
-void synchronise(uint64_t address, Kind kind) {
+// Before an atomic function that releases: what its thread does from there on is not released by it.
+Stamp release_begins() {
+    if (!(order & STANDIN_RELEASES) || reach == STANDIN_OWN_THREAD) return 0;
+    Stamp now = self->now();
+    self->know[current_index % 32] = self->epoch++;
+    return now;
+}
+
+// An atomic function or a volatile access, once somebody used a fence or an order.
+void synchronise(uint64_t address, Kind kind, Stamp own) {
     if (reach == STANDIN_OWN_THREAD) return;
-    if (kind == ATOMIC && (deed == STANDIN_CHANGES || deed == STANDIN_REPLACES)) acquire(address);
+    if (kind == ATOMIC && (deed == STANDIN_CHANGES || deed == STANDIN_REPLACES || order & STANDIN_ACQUIRES))
+        acquire(address, true);
     if (kind == VLOAD || (kind == ATOMIC && (deed == STANDIN_ALTERS || deed == STANDIN_LOOKS)))
-        self->looked_at.insert(address);
+        self->looked_at[0].insert(address), self->looked_at[1].insert(address);
     if (kind != VLOAD && deed != STANDIN_LOOKS)
-        release(address);
+        release(address, own);
 }
 
 void fence(bool for_all) {
@@ -123,8 +135,10 @@ void fence(bool for_all) {
     for (int all = 0; all <= for_all; ++all) memcpy(self->closed[all], self->know, sizeof self->know);
     ++self->epoch;  // what comes behind it is not released by it
     ++self->deeds, ++self->fences;  // who looks back looks at one word after another, with a fence behind each
-    for (uint64_t address : self->looked_at) acquire(address);
-    self->looked_at.clear();
+    for (int all = 0; all <= for_all; ++all) {
+        for (uint64_t address : self->looked_at[all]) acquire(address, all);
+        self->looked_at[all].clear();
+    }
 }
 
 // What tells that a volatile load waits for another thread: that its loop looks at the same word again and

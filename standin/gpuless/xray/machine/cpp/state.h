@@ -60,7 +60,7 @@ struct Thread {
     Stamp fence = 0, block_fence = 0;       // its last fence, for all and for its block; 0: none
     Clock heard;                            // of threads of its block, by flags behind fences
     Clock seen;                             // of other blocks', since the last barrier
-    std::unordered_set<uint64_t> looked_at; // by volatile loads since its last fence
+    std::unordered_set<uint64_t> looked_at[2];  // by volatile loads since its last fence of any kind, or for all
     std::unordered_map<uint32_t, Looks> looks;  // by place
     std::unordered_map<uint64_t, Sight> sights; // by address of a word
     uint32_t deeds = 0, fences = 0;         // stores, atomic functions, barriers and fences; these alone
@@ -73,7 +73,8 @@ struct Thread {
         memset(know, 0, sizeof know), memset(closed, 0, sizeof closed);
         if (!heard.empty()) heard.clear();
         if (!seen.empty()) seen.clear();
-        if (!looked_at.empty()) looked_at.clear();
+        for (auto &looked : looked_at)
+            if (!looked.empty()) looked.clear();
         if (!looks.empty()) looks.clear();
         if (!sights.empty()) sights.clear();
         copies.clear(), callers.clear();
@@ -188,6 +189,7 @@ std::vector<int64_t> sectors_read, sectors_written;  // by space
 Thread *self;
 StandinReach reach;
 StandinDeed deed;  // of that function
+int order;         // and a StandinOrder
 uint32_t current_block, current_index;
 uint3 current_position;
 

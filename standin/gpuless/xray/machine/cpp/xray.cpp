@@ -108,9 +108,11 @@ inline void access(const volatile void *p, size_t size, Kind kind, unsigned plac
     uint64_t word = space.shared ? a ^ (uint64_t)(current_block + 1) << 48 : a;
     bool strong = kind == ATOMIC || kind == VLOAD || kind == VSTORE;
     bool awaited = (strong || writes(kind)) && has_awaited(word, kind, place) && strong;
+    Stamp own = 0;
+    if (kind == ATOMIC && order) fenced = true, own = release_begins();
     check_race(k, offset, (char *)p, size, kind, place, at_most, awaited);
     // Last, for an access is not in order with a store to this same word by what it acquires there.
-    if (fenced && strong) synchronise(word, kind);
+    if (fenced && strong) synchronise(word, kind, own);
     if (!fetched.empty() && writes(kind) && deed != STANDIN_LOOKS && !space.shared) check_fetched(k, a, offset, size, kind, place);
 }
 
@@ -185,7 +187,7 @@ void __sanitizer_cov_trace_pc(unsigned place) {
 #define ATOMICS(bits, type)                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int, unsigned place) { \
         whole(p, bits / 8, ATOMIC, place);                                         \
-        reach = STANDIN_ALL, deed = STANDIN_CHANGES;                               \
+        reach = STANDIN_ALL, deed = STANDIN_CHANGES, order = 0;                    \
         return *p;                                                                 \
     }                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type v, int) { *p = v; }
@@ -194,7 +196,9 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-void standin_xray_reach(StandinReach how_far, StandinDeed what) { reach = how_far, deed = what; }
+void standin_xray_reach(StandinReach how_far, StandinDeed what, int orders) {
+    reach = how_far, deed = what, order = orders;
+}
 int standin_xray_barrier(StandinScope scope, int predicate, int line, unsigned place) {
     if (!on) return standin_barrier(scope, predicate, line);
     locate();
@@ -395,7 +399,7 @@ void xray_begin(const StandinKernel *kernel, size_t dynamic, unsigned block_thre
     heap_cells.clear(), heap_given.clear(), fetched.clear(), more_readers[0].clear(), more_readers[1].clear();
     waits.assign(reads_only, reads_only + places);
     same.assign(same_place, same_place + places);
-    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, event_count = held = 0, pending.races.clear();
+    fenced = false, self = nullptr, reach = STANDIN_ALL, deed = STANDIN_CHANGES, order = 0, event_count = held = 0, pending.races.clear();
     heap_warp = ~0ull;
     on = true;
 }
