@@ -236,6 +236,22 @@ y[i] = s[3 - t / 16][t % 16];"""
     assert race.element == f"s[{index // 16}][{index % 16}]" and race.element in str(race)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "index"),
+    [
+        ("int", "s[t / 2] = t;\n((char *)s)[4 * t + 1] = t;", {0}),
+        ("int", "if (t < 2) s[t + 4] = t;\nif (t == 40) ((char *)s)[17] = 3;", {4}),
+        ("float2", "if (t % 40 == 0) s[9].y = t;", {9}),
+        ("P", "if (t % 40 == 0) s[9].b[3] = t;", {9}),
+        ("float", "if (t % 40 == 0) ((float4 *)s)[9] = make_float4(t, t, t, t);", {36}),
+    ],
+)
+def test_an_element_of_a_shared_array_is_one_of_its_type(kind, text, index):
+    head = "struct P { char a; float b[7]; };\n"
+    seen = look(f"__shared__ __align__(16) {kind} s[64];\n{text}", head=head, blocks=1)
+    assert {r.index for r in seen.races if r.kind == "race"} == index
+
+
 def test_all_who_added_to_a_sum_are_remembered():
     """The reader's own atomic function is the last one, and says nothing of the others."""
     text = "atomicAdd(&y[0], x[i]);\n{fence}if (i == 127) y[1] = y[0] / 128;"

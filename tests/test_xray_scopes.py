@@ -96,6 +96,37 @@ def test_a_flag_orders_what_its_scope_reaches(text, scope, races):
     assert found(text.replace("SCOPE", scope)) == races
 
 
+TO_ANOTHER = """REF(device) flag(y[900]), other(y[901]);
+if (!t && !b) { y[1] = 5; SET }
+if (!t && b) { WAIT y[2] = y[1]; }"""
+RELAXED = "while (!flag.load(cuda::memory_order_relaxed)); "
+VOLATILE = "while (!*(volatile int *)(y + 900)); "
+
+
+@pytest.mark.parametrize(
+    ("sets", "waits", "races"),
+    [
+        ("flag.exchange(1, cuda::memory_order_release);", "", set()),
+        ("flag.exchange(1, cuda::memory_order_acquire);", "", {DATA}),
+        ("flag.exchange(1);", "", set()),
+        # An order is no fence: it holds at its own word, and in one direction.
+        ("other.store(1); flag.store(1, cuda::memory_order_relaxed);", "", {DATA}),
+        ("other.load(); flag.store(1, cuda::memory_order_relaxed);", "", {DATA}),
+        ("flag.store(1); y[1] = 6;", "", {DATA}),
+        ("flag.store(1);", RELAXED + "other.store(1);", {DATA}),
+        ("flag.store(1);", RELAXED + "other.load();", {DATA}),
+        ("flag.store(1);", "while (!flag.fetch_add(0, cuda::memory_order_release));", {DATA}),
+        ("flag.store(1);", "while (!flag.fetch_add(0, cuda::memory_order_acquire));", set()),
+        ("flag.store(1);", VOLATILE + "__threadfence();", set()),
+        ("flag.store(1);", VOLATILE + "__threadfence_block();", {DATA}),
+        ("flag.store(1);", VOLATILE + "__threadfence_block(); __threadfence();", set()),
+    ],
+)  # fmt: skip
+def test_an_order_holds_at_its_own_word(sets, waits, races):
+    waits = waits or "while (!flag.load(cuda::memory_order_acquire));"
+    assert found(TO_ANOTHER.replace("SET", sets).replace("WAIT", waits)) == races
+
+
 @pytest.mark.parametrize("scope, races", [("device", set()), ("block", {DATA}), ("thread", {DATA})])
 def test_a_fence_has_a_scope_too(scope, races):
     text = """REF(device) flag(y[900]);

@@ -448,6 +448,18 @@ def test_a_write_through_a_pointer_whose_const_is_cast_away():
     assert look("((float *)x)[i] = x[i] + 1;", x, x[:1], blocks=1).races == ()
 
 
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_who_has_read_what_is_written_past_its_const_later(blocks):
+    x = cp.arange(128, dtype="f4")
+    text = "y[i] = x[i]; if (i == gridDim.x * 64 - 1) ((float *)x)[3] = 7;"
+    (race,) = look(text, x, cp.zeros(128, "f4"), blocks=blocks).races
+    assert (race.array, race.index, race.harmless) == ("x", 3, False)
+    assert {race.first.kind, race.second.kind} == {"load", "store"} and x[3] == 3
+    below = "if (t < 32) y[t] = x[t]; else y[(int)t - 64 - 32] = 3;"  # y lies behind x
+    both = cp.arange(128, dtype="f4")
+    assert {r.array for r in look(below, both[:64], both[64:], blocks=1).races} == {"x"}
+
+
 # ---- lines ---------------------------------------------------------------------------------------
 
 

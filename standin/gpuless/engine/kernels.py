@@ -84,6 +84,7 @@ _Slot._fields_ = [
     ("bytes", ctypes.c_size_t),
     ("number", ctypes.c_int),
     ("next", ctypes.POINTER(_Slot)),
+    *((name, ctypes.c_size_t) for name in ("offset", "here", "alignment", "element")),
 ]
 
 

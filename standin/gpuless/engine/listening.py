@@ -26,12 +26,13 @@ def structure(kernel: kernels.Kernel) -> Structure:
     return Structure.from_address(kernel._address)
 
 
-def slots(kernel: kernels.Kernel) -> Iterator[tuple[int, int]]:
-    """Bytes, and number among ``translation.shared``, of each shared variable of the module."""
+def slots(kernel: kernels.Kernel) -> Iterator[tuple[int, int, int]]:
+    """Bytes, number among ``translation.shared``, and bytes of an element, of each shared variable
+    of the module."""
     slot = structure(kernel).slots
     while slot:
         one = slot.contents
-        yield one.bytes, one.number
+        yield one.bytes, one.number, one.element
         slot = one.next
 
 

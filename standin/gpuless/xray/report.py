@@ -90,10 +90,10 @@ class _Reporter:
     def __init__(self, seen: Seen, grid, block, lines, translated):
         self.seen, self.grid, self.block = seen, grid, block
         self.lines, self.translated = lines, translated
-        self.item_bytes = {  # of shared memory as it is accessed
+        self.item_bytes = {  # where no type is known: as it is accessed
             number: min(s.size for s in seen.stats if s.space == number)
             for number in {s.space for s in seen.stats}
-            if seen.spaces[number].memory in ("shared", "malloc")
+            if seen.spaces[number].memory == "malloc" or not seen.spaces[number].item_bytes
         }
 
     def _code(self, place) -> str:

@@ -19,6 +19,7 @@ FEW_BLOCKS = 16  # so many are looked at in any case
 NO_TEXTURES = "the x-ray does not see what a kernel reads by textures, or writes by surfaces"
 #: Of a place that touched memory which no space holds (Unseen of cpp/state.h).
 WROTE_UNKNOWN, ANOTHERS_LOCAL = 1, 2
+WRITES = (1, 2)  # a store and an atomic function among Kind of cpp/state.h
 MEMORIES = ("global", "shared", "constant", "malloc")  # Memory of cpp/state.h
 
 
@@ -161,6 +162,14 @@ class XRayedKernel:
 
         def run(sample: list[int] | None) -> Seen:
             check(sample)
+            kept = _kept(arrays)
+            seen = self._run(kernel, plan, arrays, sample)
+            if not (written := _written(seen, arrays)):
+                return seen
+            # Who has read what is written past its const was not noted: so once more.
+            _restore(kept)
+            for array in written:
+                array.read_only = False
             return self._run(kernel, plan, arrays, sample)
 
         if blocks is None:
@@ -231,11 +240,14 @@ class XRayedKernel:
     def _shared(self, kernel, dynamic: int) -> list[Space]:
         """The shared variables in the order of the module's slots, and the dynamic memory."""
         spaces = []
-        for size, number in listening.slots(kernel):
+        for size, number, element in listening.slots(kernel):
             name = self.translation.shared[number].name
             shape = array_shape(self.translation.text, f"standin_type_{number}")
-            spaces.append(Space(name, size=size, memory="shared", shape=shape))
-        return [*spaces, Space("dynamic shared memory", size=dynamic, memory="shared")]
+            # Of a struct that is alone its parts say more.
+            item = element if element < size or element <= 16 else 0
+            spaces.append(Space(name, size=size, item_bytes=item, memory="shared", shape=shape))
+        dynamic = Space("dynamic shared memory", size=dynamic, item_bytes=0, memory="shared")
+        return [*spaces, dynamic]
 
     def _fetch(self, library, spaces, sample) -> Seen:
         count = ctypes.c_int()
@@ -288,16 +300,35 @@ def gated(kernel: kernels.Kernel, grid: tuple[int, int, int], sample: list[int] 
 @contextlib.contextmanager
 def _restored(arrays: Sequence[Space]):
     """What the arrays hold is the same behind a ``with`` block as before it."""
-    kept = [
+    kept = _kept(arrays)
+    try:
+        yield
+    finally:
+        _restore(kept)
+
+
+def _kept(arrays: Sequence[Space]) -> list[tuple[Space, bytes]]:
+    """What the arrays hold."""
+    return [
         (a, ctypes.string_at(a.base, a.size))
         for a in arrays
         if a.memory != "constant" and not a.aside
     ]
-    try:
-        yield
-    finally:
-        for array, data in kept:
-            ctypes.memmove(array.base, data, array.size)
+
+
+def _restore(kept: list[tuple[Space, bytes]]) -> None:
+    for array, data in kept:
+        ctypes.memmove(array.base, data, array.size)
+
+
+def _written(seen: Seen, arrays: Sequence[Space]) -> list[Space]:
+    """Arrays that a kernel may only read, and has written by a pointer that says otherwise."""
+    touched = [seen.spaces[stat.space] for stat in seen.stats if stat.kind in WRITES]
+    return [
+        array
+        for array in arrays
+        if array.read_only and array.memory == "global" and any(array is one for one in touched)
+    ]
 
 
 def _granule(space: Space) -> int:

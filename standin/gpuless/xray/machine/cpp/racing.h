@@ -234,9 +234,6 @@ void each_cell(int space, size_t offset, size_t size, F f) {
 void check_race(int space, size_t offset, char *p, unsigned size, Kind kind, unsigned place, bool several,
                 bool awaited) {
     Space &s = spaces[space];
-    // Written through a pointer whose const was cast away: its cells begin now.
-    if (s.read_only && s.memory == GLOBAL && !s.cells && (kind == STORE || kind == VSTORE || kind == ATOMIC))
-        s.cells = (Cell *)calloc(cell_count(s), sizeof(Cell));
     each_cell(space, offset, size, [&](Cell &cell, size_t at) {
         bool padding = false;
         // Of a variable it is known what is padding; of dynamic memory not even the type.
