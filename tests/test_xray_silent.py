@@ -157,6 +157,13 @@ for (int k = 0; t % 32 == 0 && k < 3; k++) {
 while (f != t / 32) W; @
 d += t; @
 f = 1 - t / 32; }""",
+    "two turns of one warp": """__shared__ float d; if (t == 0) d = 0;
+__syncthreads();
+volatile int *f = (volatile int *)y; int own[4] = {0, 1, 1, 0};
+for (int k = 0; t % 32 == 0 && k < 4; k++) if (own[k] == t / 32) {
+while (*f != k) W; @
+d += t + 1; @
+*f = k + 1; }""",
     "a ring": """volatile int *f = (volatile int *)y;
 for (int k = 0; k < 2; k++) { if (t == 0) { while (*f % 4 != blockIdx.x) W; @ } __syncthreads();
 y[64 + t] += 1; __syncthreads();

@@ -33,7 +33,7 @@ FLAGS = (
     "-g1 -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-distinguish-volatile=1 "
     "-fno-tree-sra -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks -finline-small-functions "
     "-finline-functions -fno-optimize-sibling-calls -fno-jump-tables -fno-tree-switch-conversion "
-    "-fno-thread-jumps -DSTANDIN_XRAY"
+    "-fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge -fno-code-hoisting -DSTANDIN_XRAY"
 ).split()
 
 

@@ -175,7 +175,7 @@ bool has_awaited(uint64_t address, Kind kind, unsigned place) {
         sight.place = same[place], sight.stores = count, sight.deeds = deeds;
     }
     bool awaited = sight.awaited && sight.stores == count;
-    if (writes(kind) && deed != STANDIN_LOOKS) sight = {0, ++count, 0, false};
+    if (writes(kind) && deed != STANDIN_LOOKS) sight = {0, ++count, 0, awaited};
     return awaited;
 }
 

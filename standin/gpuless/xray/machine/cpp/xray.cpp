@@ -149,7 +149,7 @@ extern "C" {
     void __tsan_write##n(void *p, unsigned place) { whole(p, n, STORE, place); }          \
     void __tsan_volatile_read##n(void *p, unsigned place) { whole(p, n, VLOAD, place); }  \
     void __tsan_volatile_write##n(void *p, unsigned place) {                              \
-        if (on) standin_spin(); /* who waits for it looks at the word as it was */        \
+        for (int turn = 0; on && turn < 4; ++turn) standin_spin(); /* to be looked at as it was */ \
         whole(p, n, VSTORE, place);                                                       \
     }
 CALLBACKS(1)
