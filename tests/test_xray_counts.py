@@ -484,3 +484,21 @@ def test_conditions_are_tested_in_the_order_of_the_source():
     found = body(text, *args, threads=256, blocks=4)
     assert one(found, "load", "last").requests == 4 * 8
     assert found.total("requests", kind="load") == 32 + 1024
+
+
+def test_branches_that_do_alike_are_counted_each():
+    """GCC would make one load of two, or one end of two branches."""
+    text = """extern "C" __global__ void k(const float *x, float *y) {
+int t = threadIdx.x; float v;
+if (t % 2)
+v = x[t] * 2;
+else
+v = x[t] + 1;
+if (t % 4) { y[t] = v;
+y[t + 64] = 3; } else { y[t + 128] = v;
+y[t + 64] = 3; }
+}"""
+    args = cp.zeros(64, "f4"), cp.zeros(256, "f4")
+    seen = helpers.xray(cp.RawKernel(text, "k"), (1,), (64,), args)
+    lanes = {a.line: (a.requests, a.lanes) for a in seen.accesses if a.text != "y[t + 128]"}
+    assert lanes == {4: (2, 32), 6: (2, 32), 7: (2, 48), 8: (2, 48), 9: (2, 16)}
