@@ -26,6 +26,17 @@ def named(function: Callable, name: str, what: str = "on the device") -> Callabl
     return function
 
 
+def deprecated(function: Callable, name: str, text: str) -> Callable:
+    """``function`` as CuPy's ``name``, which warns that it is deprecated. As in CuPy the warning is
+    the package's own, so that Python shows it only where it is asked for all of them."""
+
+    def call(*args, **kwargs):
+        warnings.warn(text, DeprecationWarning, stacklevel=1)
+        return function(*args, **kwargs)
+
+    return named(call, name)
+
+
 def extends(cls: type) -> Callable[[type], type]:
     """A decorator: ``cls`` gets the members of the decorated class, which is a part of it.
 

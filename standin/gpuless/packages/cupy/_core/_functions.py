@@ -17,31 +17,36 @@ from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._special import fit
 from cupy._core._ufunc import broadcast as common_shape
+from cupy._core._ufunc import mask_of
 from cupy.cuda.stream import catch_up
 
 
-def copyto(dst, src, casting="same_kind", where=True) -> None:
+def copyto(dst, src, casting="same_kind", where=None) -> None:
     """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
-    if isinstance(src, ndarray):
+    given = src
+    if isinstance(src, np.ndarray):
+        if src.size != 1:
+            raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
+        src = src.squeeze()[()]
+    if type(src) in (bool, int, float, complex):
+        source = np.empty((), dst.dtype)
+        np.copyto(source, src, casting)  # with NumPy's errors
+    elif not np.can_cast(src if np.isscalar(src) else src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast {given!r} to {dst.dtype} in {casting} casting mode")
+    elif isinstance(src, ndarray):
         source = src._array
-        fits = np.can_cast(source.dtype, dst.dtype, casting)
-    elif isinstance(src, SCALARS) or (isinstance(src, np.ndarray) and not src.ndim):
+        while source.ndim > dst.ndim and source.shape[0] == 1:
+            source = source[0]
+    elif isinstance(src, SCALARS):
         source = np.asarray(src)
-        weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
-        given = np.result_type(dst.dtype, src) if weak else source.dtype
-        fits = np.can_cast(given, dst.dtype, casting)
-        if weak and source.dtype.kind in "iu":
-            source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
     else:
         raise unsupported(src)
-    if not fits:
-        raise TypeError(
-            f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
-        )
-    mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
+    mask = True if where is None else mask_of(where)
     target = dst._array
-    if isinstance(src, ndarray) and src._memory is dst._memory and mask is True:
+    if isinstance(src, ndarray) and src._memory is dst._memory and where is None:
         _check_memory(target, source)
+    if common_shape([target.shape, source.shape, np.shape(mask)]) != target.shape:
+        raise ValueError(f"could not broadcast {source.shape} into {target.shape}")
     submit(lambda: np.copyto(target, cast(source, target.dtype), "unsafe", where=mask))
 
 

@@ -116,6 +116,15 @@ def _search(function):
     return named(method, function.__name__, "with this array as its first argument")
 
 
+def _scatter(name: str, function, instead: str):
+    def method(self, slices, value) -> None:
+        text = f"`ndarray.{name}` is deprecated. Please use `cupy.{instead}.at` instead."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        self._scatter(function, slices, value)
+
+    return named(method, name)
+
+
 @extends(ndarray)
 class Methods:
     """Methods that are functions of the array."""
@@ -157,14 +166,9 @@ class Methods:
         warnings.warn(text + "future this will error.", DeprecationWarning, stacklevel=2)
         return self.copy()
 
-    def scatter_add(self, slices, value) -> None:
-        self._scatter(_ufuncs.add, slices, value)
-
-    def scatter_max(self, slices, value) -> None:
-        self._scatter(_ufuncs.maximum, slices, value)
-
-    def scatter_min(self, slices, value) -> None:
-        self._scatter(_ufuncs.minimum, slices, value)
+    scatter_add = _scatter("scatter_add", _ufuncs.add, "add")
+    scatter_max = _scatter("scatter_max", _ufuncs.maximum, "maximum")
+    scatter_min = _scatter("scatter_min", _ufuncs.minimum, "minimum")
 
     def clip(self, min=None, max=None, out=None):
         return _routines.clip(self, min, max, out)

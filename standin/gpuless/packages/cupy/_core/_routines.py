@@ -11,6 +11,7 @@ from cupy._core import _convolutions, _einsum, _order, _reductions, _search, _st
 from cupy._core import _special as own
 from cupy._core import _stricter as stricter
 from cupy._core import _sums as sums
+from cupy._core._dispatch import deprecated
 from cupy._core._row import row
 
 # Shapes
@@ -50,7 +51,10 @@ swapaxes = row(np.swapaxes, "o")
 tile = row(stricter.tile, "a")
 transpose = row(np.transpose, "o")
 vsplit = stricter.splits(row(np.vsplit))
-vstack = row_stack = row(stricter.joined(np.vstack), "A", order="C")
+vstack = row(stricter.joined(np.vstack), "A", order="C")
+row_stack = deprecated(
+    vstack, "row_stack", "`row_stack` alias is deprecated. Use `cp.vstack` directly."
+)
 
 # Sums and other reductions
 
@@ -62,10 +66,11 @@ argmax = row(sums.argmax, name="argmax")
 argmin = row(sums.argmin, name="argmin")
 average = own.average(row(sums.average, "aa", keywords=("weights",), name="average", order="S"))
 count_nonzero = row(stricter.count_nonzero, name="count_nonzero", order="C")
-cumprod = cumproduct = row(sums.scanned(sums.cumprod), order="S")
+cumprod = row(sums.scanned(sums.cumprod), order="S")
+cumproduct = deprecated(cumprod, "cumproduct", "Please use `cumprod` instead.")
 cumsum = row(sums.scanned(sums.cumsum), order="S")
-cumulative_prod = row(sums.cast_first(sums.cumulative_prod), order="C")
-cumulative_sum = row(sums.cast_first(sums.cumulative_sum), order="C")
+cumulative_prod = row(sums.cumulative_prod, order="C")
+cumulative_sum = row(sums.cumulative_sum, order="C")
 max = row(sums.reduced(np.max), "o", order="S")
 mean = row(sums.mean, "o", order="S")
 median = row(sums.of_some(np.median), keywords=("overwrite_input",), order="C")
@@ -83,7 +88,8 @@ nanstd = row(sums.empty_is_zero(_statistics.nanstd), order="C")
 nansum = row(sums.summed(np.nansum), order="C")
 nanvar = _reductions.variance(row(sums.empty_is_zero(_statistics.nanvar), order="C"))
 percentile = row(_statistics.percentile, keywords=("overwrite_input",), order="C")
-prod = product = row(sums.reduced(sums.summed(np.prod), "sums"), "o", order="S")
+prod = row(sums.reduced(sums.summed(np.prod), "sums"), "o", order="S")
+product = deprecated(prod, "product", "Please use `prod` instead.")
 ptp = row(sums.reduced(np.ptp), "o", order="S")
 quantile = row(_statistics.quantile, keywords=("overwrite_input",), order="C")
 std = row(_statistics.std, "o", order="C")
@@ -95,7 +101,8 @@ var = _reductions.variance(row(_statistics.var, "o", order="C"))
 # Elementwise
 
 angle = row(own.angle, "u", order="C")
-around = round = round_ = row(own.around, "a", order="C")
+around = round = row(own.around, "a", order="C")
+round_ = deprecated(around, "round_", "Please use `round` instead.")
 clip = row(own.clip, "ouu", order="C")
 fix = row(np.fix, "u", order="C")
 i0 = row(own.i0, "u", order="C")
@@ -148,12 +155,14 @@ digitize = row(_search.digitize, "dd")
 extract = row(np.extract, "dd", waits=True)
 flatnonzero = row(np.flatnonzero, waits=True)
 lexsort = row(_order.lexsort)
-msort = row(_order.msort, "o", name="msort", order="C")
 nonzero = own.nonzero(argwhere, row(np.nonzero, waits=True))
 partition = row(_order.partition, "o", order="C")
 searchsorted = row(_search.searchsorted, "du")
 sort = row(_order.sort, "o", name="sort", order="C")
 sort_complex = row(own.sort_complex, "o")
+msort = deprecated(
+    lambda a: sort(a, axis=0), "msort", "msort is deprecated, use cupy.sort(a, axis=0) instead"
+)
 
 # Sets
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from cupy._core._casts import as_type
 from cupy._core._dispatch import check_numbers, named, unsupported
+from cupy._core._loops import remainder
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import into
+from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
 
 
@@ -79,13 +81,51 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """What lies beyond the ends has the type of ``fp``, too."""
+    """As CuPy's kernel has it: what lies beyond the ends has the type of ``fp``, in which also the
+    steps are taken, so that among integers without a sign one downwards is a large one."""
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("xp and fp must be 1D arrays")
+    if xp.size != fp.size:
+        raise ValueError("fp and xp are not of the same length")
+    if not xp.size:
+        raise ValueError("array of sample points is empty")
     if not x.flags.c_contiguous:
         raise NotImplementedError("Non-C-contiguous x is currently not supported")
-    if x.dtype.kind == "b" or xp.dtype.kind == "b":
-        raise TypeError("can't get common type for non-numeric array")
-    ends = (None if end is None else np.asarray(end, fp.dtype).item() for end in (left, right))
-    return np.interp(x, xp, fp, *ends, period)
+    if not np.can_cast(np.common_type(x, xp), float):
+        raise TypeError("Cannot cast array data to float64 according to the rule 'safe'")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+        x, xp = (remainder(one.astype(float), np.asarray(period, float))[0] for one in (x, xp))
+        order = np.argsort(xp, kind="stable")
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[:1]))
+    last = xp.size - 1
+    place = searchsorted(xp, x, "right") - 1
+    before = np.clip(place, 0, max(last - 1, 0))
+    left = fp[0] if left is None else np.array(left, fp.dtype).ravel()[0]
+    right = fp[-1] if right is None else np.array(right, fp.dtype).ravel()[0]
+    common = compared_as(xp.dtype, x.dtype) or np.result_type(xp, x)
+    at, points = x.astype(common), xp.astype(common)
+    kind = complex if fp.dtype.kind == "c" else float
+    values, steps = fp.astype(kind), fp if fp.dtype.itemsize > 1 else fp.astype(np.int32)
+    if last:
+        step = (steps[before + 1] - steps[before]).astype(kind)
+        slope = step / (xp[before + 1].astype(float) - xp[before].astype(float))
+        made = slope * (x.astype(float) - xp[before].astype(float)) + values[before]
+        again = slope * (x.astype(float) - xp[before + 1].astype(float)) + values[before + 1]
+        made = np.where(np.isnan(made), again, made)
+        flat = np.isnan(made) & (fp[before] == fp[before + 1])
+        made = np.where(flat, values[before], made)
+        made = np.where(at == points[before], values[before], made)
+    else:
+        made = np.full(x.shape, right, kind)
+    made = np.where(place >= last, kind(right), made)
+    made = np.where(at == points[-1], values[-1], made)
+    made = np.where(place < 0, kind(left), made)
+    return np.where(np.isnan(x), x, made).astype(kind)
 
 
 def packbits(a, axis=None, bitorder="big"):

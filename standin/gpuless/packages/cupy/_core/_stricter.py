@@ -10,7 +10,8 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import normalized, one_by_one
+from cupy._core._reductions import normalized
+from cupy._core._sums import in_float
 
 
 def count_nonzero(a, axis=None):
@@ -99,12 +100,19 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The numbers are paired in their own type: of Booleans, True and True are True."""
     _refuse_host(x=x)
-    single = np.result_type(y.dtype, *(part.dtype for part in (x, dx) if hasattr(part, "dtype")))
-    if single.char != "e" and not (single.char in "fF" and one_by_one(y, axis)):
-        return np.trapezoid(y, x, dx, axis)
-    wide = y.astype("f" if single.char == "e" else np.result_type(y, "d"))
-    return np.asarray(np.trapezoid(wide, x, dx, axis), single)
+    if isinstance(dx, (list, tuple)):
+        raise TypeError(f"unsupported operand type(s) for *: {type(dx).__name__!r} and 'ndarray'")
+    first, second = [[slice(None)] * y.ndim for _ in range(2)]
+    first[axis], second[axis] = slice(1, None), slice(None, -1)
+    if x is not None and x.ndim == 1:
+        ones = [1] * y.ndim
+        ones[axis] = -1
+        dx = np.diff(x).reshape(ones)
+    elif x is not None:
+        dx = np.diff(x, axis=axis)
+    return in_float(np.sum)(np.asarray(dx * (y[tuple(first)] + y[tuple(second)]) / 2.0), axis)
 
 
 def of_two(function: Callable) -> Callable:

@@ -149,7 +149,7 @@ class _Special(_ufunc):
         super().__init__(function, name, self._wide if own else None)
         self._others = _np.dtype("f" if name in _IN_SINGLE else "d")
         if self._rows:
-            self.types = self._rows
+            self.types = self._by_dtype = self._rows
 
     def _wide(self, *operands):
         """Numbers of a type that is none of the results' are double ones."""
@@ -157,34 +157,6 @@ class _Special(_ufunc):
             *(v if v.dtype.char in "fdFD" else v.astype(self._others) for v in operands)
         )
         return made if self.nout > 1 else (made,)
-
-    def _resolve(self, types: tuple, dtype: _np.dtype | None) -> tuple:
-        if not self._rows:
-            return super()._resolve(types, dtype)
-        arrays = [_ORDER[t.kind] for t in types if not isinstance(t, type)]
-        if all(_ORDER[_np.dtype(t).kind] > max(arrays, default=-1) for t in _numbers(types)):
-            types = tuple(_np.dtype(t) for t in types)
-        for row in self.types:
-            needed, made = row.split("->")
-            fits = all(map(_fits, types, needed)) if dtype is None else dtype.char == made[0]
-            if fits:
-                return tuple(map(_np.dtype, needed + made))
-        raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
-
-
-_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-
-
-def _numbers(types: tuple) -> list[type]:
-    return [t for t in types if isinstance(t, type)]
-
-
-def _fits(given, needed: str) -> bool:
-    if isinstance(given, type):  # a number of Python's, of which the kind alone counts
-        given = {int: "b", float: "e", complex: "F"}[given]
-        needed = needed if given == "F" else _np.dtype(needed).kind.replace("c", "f")
-        return given == "b" or needed in "fFD"
-    return _np.can_cast(given, needed)
 
 
 for _name, _face in _serve(_library, arrays=False).items():
