@@ -12,7 +12,7 @@ import numpy as np
 
 from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
 from cupy._core._casts import cast
-from cupy._core._dispatch import check_dtype, named
+from cupy._core._dispatch import check_dtype, check_number, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
@@ -141,11 +141,16 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     """A device array with a copy of ``obj``: numbers, nested lists, NumPy or device arrays."""
     if subok:
         raise NotImplementedError
+    copy, blocking = copy if copy is None else bool(copy), bool(blocking)
     order = "K" if order is None else order
+    if order not in ("C", "F", "A", "K", "c", "f", "a", "k"):
+        raise ValueError(f"order not understood: {order!r}")
+    dtype = dtype if dtype is None else check_dtype(dtype)
     obj = as_device(obj)
     if isinstance(obj, ndarray):
         same = obj._memory.device_id == runtime.getDevice()
-        result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
+        dtype = obj.dtype if dtype is None else dtype
+        result = obj.astype(dtype, order=order, copy=bool(copy) or not same)
         if copy is not None and not copy and result is not obj:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
@@ -353,6 +358,11 @@ def _in_steps(start, step, made: np.ndarray) -> np.ndarray:
 
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Integers are the floors, made by a GPU's rule; of numbers the step is a number, too."""
+    for value in (start, stop):
+        if not isinstance(value, (list, tuple)):
+            check_number(value)
+    if isinstance(num, (bool, np.bool_)):
+        raise TypeError("an integer is required")
     numbers = np.isscalar(start) and np.isscalar(stop)
     if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
@@ -375,6 +385,9 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 
 
 def _tri(N, M=None, k=0, dtype=float):
+    check_number(k)
+    if isinstance(N, (bool, np.bool_)) or isinstance(M, (bool, np.bool_)):
+        raise TypeError("an integer is required")
     if N < 0 or (M is not None and operator.index(M) < 0):
         raise ValueError("Negative dimensions are not allowed")
     return np.tri(N, M, k, dtype)
@@ -420,6 +433,9 @@ tri = created(counted(named(_tri, "tri")), counts="N M")
 
 def _of_a_triangle(function: Callable) -> Callable:
     def indices(n, k=0, m=None):
+        check_number(k)
+        if isinstance(n, (bool, np.bool_)) or isinstance(m, (bool, np.bool_)):
+            raise TypeError("an integer is required")
         if n < 0 or m is not None and m < 0:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)
@@ -441,6 +457,7 @@ def _coordinates(indices, dims, order, dtype):
     if not len(dims) and not np.any(indices):  # of an array without axes there are none
         return ()
     found = np.unravel_index(indices, dims, order)
+    dtype = np.int64 if dtype.kind == "b" else dtype
     return tuple(np.asarray(one).astype(dtype) for one in found)
 
 

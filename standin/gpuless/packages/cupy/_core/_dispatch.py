@@ -65,6 +65,17 @@ def check_numbers(*values) -> None:
                 raise unsupported(value)
 
 
+def check_number(value) -> None:
+    """TypeError for a host's value that CuPy's kernels do not take for a number: a fraction of
+    Python's, a decimal, a number of more than 64 bits or of a type made from Python's."""
+    check_numbers(value)
+    wide = isinstance(value, np.generic) and value.dtype.char not in "?bBhHiIlLqQefdFD"
+    if wide or not (hasattr(value, "shape") or isinstance(value, SCALARS)):
+        raise unsupported(value)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("Python int too large to convert to C long")
+
+
 def check_dtype(dtype) -> np.dtype:
     """``numpy.dtype(dtype)``; ValueError unless it is boolean, integer, float or complex."""
     if type(dtype).__hash__ is None:  # CuPy looks it up: an array does not stand for its dtype

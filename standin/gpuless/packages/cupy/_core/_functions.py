@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core import _ufuncs
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
-from cupy._core._dispatch import SCALARS, named, submit, unsupported
+from cupy._core._dispatch import SCALARS, check_number, named, submit, unsupported
 from cupy._core._indexing import check_copy, number_of
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
@@ -58,8 +60,22 @@ def _check_memory(target: np.ndarray, source: np.ndarray) -> None:
         check_copy(target, source)
 
 
+def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False) -> ndarray:
+    """Where two arrays are equal to within a tolerance."""
+    a, b = asarray(a), asarray(b)
+    inexact = "c" in a.dtype.kind + b.dtype.kind
+    function = _ufuncs.is_close_complex if inexact else _ufuncs.is_close
+    return function(a, b, rtol, atol, equal_nan)
+
+
+def allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False) -> ndarray:
+    return isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan).all()
+
+
 def put(a, ind, v, mode="wrap") -> None:
     """``a.flat[ind] = v``; indices out of range wrap around by default."""
+    if not isinstance(mode, str) or mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode not understood")
     target = a._array
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     fit(target.dtype, v)
@@ -119,8 +135,10 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
 def apply_over_axes(func, a, axes) -> ndarray:
     """``func(a, axis)`` for one axis after the other; each result keeps the dimensions of ``a``."""
     result = asarray(a)
-    for axis in np.atleast_1d(axes):
-        axis = np.lib.array_utils.normalize_axis_index(int(axis), result.ndim)
+    if isinstance(axes, ndarray):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    for axis in axes if np.ndim(axes) else (axes,):
+        axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), a.ndim)
         reduced = func(result, axis)
         if reduced.ndim == result.ndim - 1:
             reduced = expand_dims(reduced, axis)
@@ -156,7 +174,10 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
     """
     if any(callable(value) for value in funclist):
         raise NotImplementedError("Callable functions are not supported currently")
-    conditions = [condlist] if np.isscalar(condlist) else list(condlist)
+    conditions = [condlist] if np.isscalar(condlist) else condlist
+    conditions = [conditions[i] for i in range(len(conditions))]
+    for value in (*conditions, *funclist):
+        check_number(value)
     if len(funclist) - len(conditions) not in (0, 1):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
@@ -232,9 +253,14 @@ def require(a, dtype=None, requirements=None) -> ndarray:
         wanted = {possible[text.upper()] for text in requirements or ()}
     except KeyError as error:
         raise ValueError(f"Incorrect flag {error} in requirements") from None
-    if not wanted:
-        return asarray(a, dtype)
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    return array(a, dtype, copy=True if "O" in wanted else None, order=order)
+    if order != "A" and not isinstance(a, ndarray):  # the longer names are none of an order's
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}_CONTIGUOUS')")
+    try:
+        if not wanted:
+            return asarray(a, dtype)
+        return array(a, dtype, copy=True if "O" in wanted else None, order=order)
+    except TypeError:
+        raise ValueError(f'Incorrect dtype "{dtype}" provided') from None

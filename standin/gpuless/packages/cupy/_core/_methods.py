@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 
 from cupy._core._casts import cast
@@ -48,12 +50,15 @@ class Views:
         self.imag[...] = value
 
     def view(self, dtype=None, type=None):
+        if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
+            raise ValueError("Type must be a sub-type of ndarray type")
         if dtype is None:
             return self._view(self._array.view())
         return self._view(self._array.view(check_dtype(dtype)))
 
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
+        copy = copy if copy is None else bool(copy)
         if order not in ("C", "F", "A", "c", "f", "a"):
             kind = TypeError if order is None else ValueError
             raise kind(f"order must be one of 'C', 'F', or 'A' (got {order!r})")

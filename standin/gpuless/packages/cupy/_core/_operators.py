@@ -171,7 +171,13 @@ class Methods:
     scatter_min = _scatter("scatter_min", _ufuncs.minimum, "minimum")
 
     def clip(self, min=None, max=None, out=None):
-        return _routines.clip(self, min, max, out)
+        low = high = None
+        if self.dtype.kind in "iu":
+            low, high = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        elif self.dtype.kind == "f":
+            low, high = self.dtype.type(-np.inf), self.dtype.type(np.inf)
+        min, max = low if min is None else min, high if max is None else max
+        return _ufuncs.clip(self, min, max, out=out)
 
     def compress(self, condition, axis=None, out=None):
         return _routines.compress(condition, self, axis, out)

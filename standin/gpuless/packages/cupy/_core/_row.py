@@ -9,13 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._creation import asarray
-from cupy._core._dispatch import SCALARS, named, unsupported
+from cupy._core._dispatch import SCALARS, check_dtype, named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._parameters import held
 from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
 
+_AXES = {"axis", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination", "start"}
 # Keywords of NumPy's that CuPy's functions do not have.
 _NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
 
@@ -51,7 +52,7 @@ def row(
     """
     name = name or function.__name__
     letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
-    refused = _NO_KEYWORDS.difference(keywords)
+    refused = _NO_KEYWORDS.difference(keywords)  # a set of its own
     try:
         parameters = [
             parameter.name
@@ -61,6 +62,7 @@ def row(
     except ValueError:
         parameters = []
     most, hold = held(name, parameters)
+    refused |= _outless(function)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
@@ -69,6 +71,14 @@ def row(
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
         if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
+            args, kwargs = _leading(args, kwargs, parameters[: len(arguments)])
+            if kwargs.get("dtype") is not None and not isinstance(kwargs["dtype"], type):
+                check_dtype(kwargs["dtype"])
+        for position, value in enumerate(args[1:], 1):
+            if position < len(parameters) and parameters[position] in _AXES:
+                _check_axis(value)
+        for keyword in _AXES.intersection(kwargs):
+            _check_axis(kwargs[keyword])
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
             if letter == "o" and not isinstance(arg, ndarray):
@@ -88,6 +98,31 @@ def row(
         return routine(function, *taken, new_order=order, **kwargs)
 
     return named(call, name)
+
+
+def _outless(function: Callable) -> set[str]:
+    """``out``, where the function is known to have none: ``routine`` would take it for all."""
+    try:
+        known = inspect.signature(function).parameters
+    except ValueError:
+        return set()
+    any_keyword = any(one.kind == one.VAR_KEYWORD for one in known.values())
+    return set() if "out" in known or any_keyword else {"out"}
+
+
+def _leading(args: tuple, kwargs: dict, names: list[str]) -> tuple[tuple, dict]:
+    """A call's arguments, of which those with these names stand first, without a keyword."""
+    kwargs = dict(kwargs)
+    while len(args) < len(names) and names[len(args)] in kwargs:
+        args = (*args, kwargs.pop(names[len(args)]))
+    return args, kwargs
+
+
+def _check_axis(axis) -> None:
+    """TypeError for a device array, which is no index of Python's."""
+    for one in axis if isinstance(axis, (list, tuple)) else (axis,):
+        if isinstance(one, ndarray):
+            raise TypeError("'ndarray' object cannot be interpreted as an integer")
 
 
 def _check_axes(name: str, taken: list, kwargs: dict, at: int) -> None:

@@ -5,13 +5,14 @@ and which calls end in cuBLAS.
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from cupy._core._casts import as_type
-from cupy._core._dispatch import check_numbers, named, unsupported
+from cupy._core._dispatch import check_number, named, unsupported
 from cupy._core._loops import remainder
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import into
@@ -38,7 +39,26 @@ def size(a, axis=None) -> int:
     """How many elements ``a`` has, or has along ``axis``; TypeError for what is no device array."""
     if not isinstance(a, ndarray):
         raise unsupported(a)
-    return np.size(a._array, axis)
+    return np.size(a._array, axis if axis is None else operator.index(axis))
+
+
+def byte_bounds(a) -> tuple[int, int]:
+    """The addresses of the first byte of ``a`` and of the one behind its last."""
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Argument 'array' has incorrect type (got {type(a).__name__})")
+    return np.lib.array_utils.byte_bounds(a._array)
+
+
+def share(function: Callable) -> Callable:
+    """NumPy's ``function`` about memory, which CuPy does not limit in its work."""
+
+    @functools.wraps(function)
+    def call(a, b, max_work=None):
+        if max_work is not None:
+            raise NotImplementedError("Only supported for `max_work` is `None`")
+        return function(a, b)
+
+    return call
 
 
 def _array(function: Callable) -> Callable:
@@ -46,8 +66,14 @@ def _array(function: Callable) -> Callable:
     return lambda *args, **kwargs: np.asarray(function(*args, **kwargs))
 
 
-real, imag = _array(np.real), _array(np.imag)
-allclose = _array(np.allclose)
+def real(val):
+    return np.real(np.asarray(val))
+
+
+def imag(val):
+    return np.imag(np.asarray(val))
+
+
 array_equal, array_equiv = _array(np.array_equal), _array(np.array_equiv)
 
 
@@ -76,6 +102,12 @@ def diag(v, k=0):
 def gradient(f, *varargs, axis=None, edge_order=1):
     if any(isinstance(spacing, (list, tuple)) for spacing in varargs):
         raise AttributeError("'list' object has no attribute 'dtype'")
+    for spacing in varargs:
+        check_number(spacing)
+    if np.asarray(f).dtype.kind not in "biufc":
+        raise ValueError(f"Unsupported dtype {np.asarray(f).dtype}")
+    if isinstance(axis, (list, set, dict)):
+        raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
     found = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
     return list(found) if isinstance(found, tuple) else found
 
@@ -110,7 +142,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     common = compared_as(xp.dtype, x.dtype) or np.result_type(xp, x)
     at, points = x.astype(common), xp.astype(common)
     kind = complex if fp.dtype.kind == "c" else float
-    values, steps = fp.astype(kind), fp if fp.dtype.itemsize > 1 else fp.astype(np.int32)
+    short = {"f": np.float32}.get(fp.dtype.kind, np.int32)  # as C takes a half or a short
+    values, steps = fp.astype(kind), fp.astype(short) if fp.dtype.itemsize < 4 else fp
     if last:
         step = (steps[before + 1] - steps[before]).astype(kind)
         slope = step / (xp[before + 1].astype(float) - xp[before].astype(float))
@@ -153,6 +186,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError("mode 'median' is not supported")
     if array.dtype.kind in "iu":  # OverflowError
         np.asarray(kwargs.get("constant_values", 0), array.dtype)
+    for name, value in (("pad_width", pad_width), *kwargs.items()):
+        if isinstance(value, np.ndarray):
+            raise TypeError(f"`{name}`: implicit conversion to a NumPy array is not allowed.")
     made = np.pad(array, pad_width, mode, **kwargs)
     if mode == "linear_ramp" and array.dtype.kind in "iu":
         ends, limits = np.asarray(kwargs.get("end_values", 0)), np.iinfo(array.dtype)
@@ -220,11 +256,6 @@ def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
     return (whole * 10 + tens) * np.asarray(unit, dtype)
 
 
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """A number is an array of no axes, of a type of its own."""
-    return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
-
-
 def average(row):
     """``row``, of whose results the number of elements is one of the host's where there is one."""
 
@@ -243,6 +274,26 @@ def broadcast_arrays(*args):
     return tuple(next(made) if isinstance(arg, np.ndarray) else arg for arg in args)
 
 
+def with_scalars(row: Callable) -> Callable:
+    """``row``, which gives back NumPy's numbers as they are."""
+
+    def call(*args):
+        made = row(*args)
+        kept = zip(args, made, strict=True)
+        return tuple(arg if isinstance(arg, np.generic) else one for arg, one in kept)
+
+    return named(call, row.__name__)
+
+
+def real_if_close(row: Callable) -> Callable:
+    """``row``; what is not complex, a number of NumPy's too, is given back."""
+
+    def call(a, tol=100):
+        return a if not np.issubdtype(a.dtype, np.complexfloating) else row(a, tol)
+
+    return named(call, "real_if_close")
+
+
 def ix_(*args):
     """An axis without places has integers, whatever its type."""
     return np.ix_(*(arg if np.size(arg) else np.asarray(arg, np.intp) for arg in args))
@@ -258,7 +309,8 @@ def fit(dtype: np.dtype, *numbers) -> None:
 def choice(condition, x=None, y=None):
     if x is None or y is None:
         raise ValueError("Must provide both 'x' and 'y' or neither.")
-    check_numbers(x, y)
+    check_number(x)
+    check_number(y)
     for value, other in ((x, y), (y, x)):
         fit(getattr(other, "dtype", np.dtype(float)), value)
     if isinstance(x, int) and isinstance(y, int) and max(x, y) >= 1 << 63:
@@ -267,62 +319,7 @@ def choice(condition, x=None, y=None):
 
 
 def clip(a, a_min, a_max, out=None):
-    """A bound that is no number bounds nothing."""
-
-    check_numbers(a_min, a_max)
-    if a.dtype.kind == "c" and a_min is a_max is None:
-        raise TypeError("Unsupported type <class 'NoneType'>")
-    if a.dtype.kind in "bc" and not (a_min is a_max is None):
-        if a.dtype.kind == "c" or a_min is None or a_max is None:
-            raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
-    if a.dtype.kind != "c" and any(np.iscomplexobj(value) for value in (a_min, a_max)):
-        raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
-    if all(value is None or type(value) is int for value in (a_min, a_max)):
-        fit(a.dtype, a_min, a_max)
-
-    def bound(value, limit):
-        if value is None or np.result_type(value).kind != "f":
-            return value
-        if isinstance(value, float):
-            return limit if value != value else value
-        return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
-
-    low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
-    made = np.asarray(np.clip(a, low, high, out))
-    if a.dtype.kind == "f":  # one zero for another is no change
-        np.copyto(made, a, "unsafe", where=(a == 0) & (made == 0))
-    if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):
-        np.copyto(made, high, where=np.greater(low, high))  # also where a is no number
-    return made
-
-
-def _of_float_type(function: Callable) -> Callable:
-    """``function`` in double precision, in the type that a sine of ``x`` has."""
-
-    def call(x):
-        x = np.asarray(x)
-        dtype = np.sin.resolve_dtypes((x.dtype, None))[1]
-        wide = np.complex128 if dtype.kind == "c" else np.float64
-        return function(x.astype(wide)).astype(dtype)
-
-    return named(call, function.__name__)
-
-
-@_of_float_type
-def i0(x):
-    return np.where(np.isinf(x), np.inf, np.i0(x))
-
-
-@_of_float_type
-def sinc(x):
-    """Of whole numbers exactly 0, of 0 and of what is no number 1."""
-    if x.dtype.kind == "c":
-        sine = np.sin(np.pi * x)
-    else:
-        x = np.abs(x)
-        turn = np.remainder(x, 2)
-        sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
-    return np.where(np.abs(x) > 1e-9, sine / (np.pi * x), 1)
+    return a.clip(a_min, a_max, out=out)
 
 
 def angle(z, deg=False):
@@ -343,6 +340,7 @@ def atleast(function: Callable) -> Callable:
     """``numpy.atleast_1d`` or its like; new axes by ``reshape``, and of several arrays a list."""
 
     def call(*arrays):
+        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in arrays]
         shapes = [function(a).shape for a in arrays]
         made = [
             a if np.shape(a) == s else np.reshape(a, s) for a, s in zip(arrays, shapes, strict=True)
@@ -362,6 +360,10 @@ def or_of_scalars(row: Callable, function: Callable) -> Callable:
 
 
 def choose(a, choices, out=None, mode="raise"):
+    if not isinstance(mode, str) or mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode not understood")
+    if out is not None and isinstance(choices, np.ndarray) and out.dtype != choices.dtype:
+        raise TypeError(f"Type is mismatched. choices {choices.dtype} {out.dtype} T")
     if not isinstance(choices, np.ndarray):
         raise AttributeError(f"{type(choices).__name__!r} object has no attribute 'shape'")
     return np.choose(a, choices, out, mode)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._dispatch import named
-from cupy._core._reductions import in_parts, normalized
+from cupy._core._dispatch import check_number, named
+from cupy._core._reductions import check_ddof, in_parts, normalized
 from cupy._core._search import compared_as
 from cupy._core._sums import mean
 
@@ -95,6 +95,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     the array."""
     if isinstance(axis, (list, np.ndarray)):
         raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
+    check_ddof(ddof)
     rest = max(math.prod(a.shape[i] for i in normalized(axis, a.ndim)) - ddof, 0)
     if dtype is None and rest and a.dtype.char != "e":
         return _var(a, axis, None, out, ddof, keepdims=keepdims)
@@ -119,6 +120,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """Where ``ddof`` leaves nothing to divide by, a sum of squares divided by 0."""
+    check_ddof(ddof)
     if a.dtype.kind in "biu":
         return var(a, axis, dtype, out, ddof, keepdims)
     if a.dtype.char == "e" and np.dtype(dtype or "e") == "e":
@@ -136,7 +138,10 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
                 np.where(np.isnan(a), 0, size) / made.dtype.type(0), axis, keepdims=keepdims
             )
             made = np.where(np.isnan(made), over, made)
-    if out is not None and out.shape != made.shape:
+    if out is None:  # the type is the array's, whatever the ``dtype`` it is added in
+        kind = np.dtype(dtype or a.dtype)
+        return made.astype(kind.type(0).real.dtype if kind.kind == "c" else a.real.dtype)
+    if out.shape != made.shape:
         raise ValueError("Out shape is mismatched")
     return _given(made, out)
 
@@ -158,8 +163,8 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 def _root(square, dtype, out):
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_sqrt")
-    made = np.sqrt(square)
-    return _given(made if dtype is None else made.astype(dtype), out)
+    made = np.sqrt(square if dtype is None else square.astype(dtype))
+    return _given(made, out)
 
 
 def _given(made, out):
@@ -175,6 +180,12 @@ def cov(
     a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
     """Weights count in the sum of the products, but not in the mean that is taken off."""
+    if ddof is not None:
+        check_number(ddof)
+    if fweights is not None and np.asarray(fweights).dtype.kind not in "iu":
+        raise TypeError("fweights must be integer")
+    if not (aweights is None or isinstance(aweights, np.ndarray)):
+        raise TypeError("aweights must be a cupy.ndarray")
     made = np.cov(a, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
     weights = [np.asarray(w, float) for w in (fweights, aweights) if w is not None]
     if not weights:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -51,7 +52,12 @@ def splits(row: Callable) -> Callable:
         at = indices_or_sections
         if isinstance(at, (ndarray, float, np.floating)):
             raise TypeError(f"{type(at).__name__!r} object cannot be interpreted as an integer")
-        at = at.tolist() if isinstance(at, np.ndarray) else at
+        if isinstance(at, np.ndarray) and at.ndim:
+            at = at.tolist()
+        if isinstance(at, (list, tuple, range)):
+            at = [operator.index(one) for one in at]
+        elif not isinstance(at, (int, np.integer, np.bool_)):
+            raise TypeError(f"{type(at).__name__!r} object is no number of sections, nor places")
         parts = row(ary, at, *args, **kwargs)
         return [ary] if len(parts) == 1 else parts
 
@@ -69,6 +75,17 @@ def repeat(a, repeats, axis=None):
     return np.repeat(a, repeats, axis)
 
 
+def roll(a, shift, axis=None):
+    """Places from a device array are whole numbers; in a list there are the host's only."""
+    if isinstance(shift, np.ndarray) and shift.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast output operand from {shift.dtype} to int64")
+    if isinstance(shift, (list, tuple)) and any(isinstance(one, np.ndarray) for one in shift):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    if axis is not None and not isinstance(axis, (int, np.integer)) and not np.iterable(axis):
+        raise TypeError(f"{type(axis).__name__!r} object is not iterable")
+    return np.roll(a, shift, axis)
+
+
 def expand_dims(a, axis):
     if isinstance(axis, list):
         raise TypeError("Argument 'axis' has incorrect type (expected tuple, got list)")
@@ -82,8 +99,8 @@ def flip(m, axis=None):
 
 
 def tile(A, reps):
-    if isinstance(reps, np.ndarray):
-        raise TypeError("'ndarray' object cannot be interpreted as an integer")
+    if isinstance(reps, (np.ndarray, bool, np.bool_)):
+        raise TypeError("an integer is required")
     return np.tile(A, reps)
 
 

@@ -191,6 +191,8 @@ def summed(function: Callable) -> Callable:
         if out is not None:
             refuse_real(a, out.dtype)
         kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
+        if kind in "iu" and a.dtype.kind == "f" and function in (np.nansum, np.nanprod):
+            a = np.where(np.isnan(a), a.dtype.type(function is np.nanprod), a)
         if kind in "iu" and a.dtype.kind == "f":
             a = cast(a, np.dtype(dtype)).astype(dtype)
         if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
@@ -258,6 +260,8 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
     if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
         a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
+    if out is not None and dtype is not None and np.dtype(dtype).kind in "biu":
+        return into(out, np.mean(a, axis, float, None, **kwargs))
     if dtype is None or np.dtype(dtype).kind not in "iu":
         return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
@@ -341,6 +345,35 @@ def empty_is_zero(function: Callable) -> Callable:
         refuse_real(a, dtype)
         made = np.asarray(function(a, axis, dtype, *args, **kwargs))
         return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
+
+    return call
+
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """Told that it may, CuPy writes the largest number over each NaN of an array that lies as it is
+    added; all else it does with copies."""
+    if a.dtype.kind not in "fc":
+        return _median(a, axis, out, overwrite_input, keepdims)
+    made = _nanmedian(a, axis, keepdims=keepdims)
+    axes = normalized(axis, a.ndim)
+    in_place = a.flags.c_contiguous and sorted(axes) == list(range(a.ndim - len(axes), a.ndim))
+    if overwrite_input is not False and in_place:
+        np.copyto(a, np.finfo(a.dtype).max, where=np.isnan(a))
+    if out is None:
+        return made
+    return into(out, np.broadcast_to(made, out.shape))
+
+
+_median, _nanmedian = of_some(np.median), of_some(np.nanmedian, "biu")
+
+
+def nan_extreme(function: Callable) -> Callable:
+    """``nanmax`` or ``nanmin``, into an ``out`` by a GPU's rule."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, out=None, keepdims=False):
+        made = function(a, axis, keepdims=keepdims)
+        return made if out is None else into(out, made)
 
     return call
 

@@ -232,6 +232,29 @@ class ufunc:
         return target
 
 
+class Kernel:
+    """What ``ufunc`` asks of a function of NumPy's, where there is none and the loop does all."""
+
+    def __init__(self, name: str, nin: int):
+        self.__name__, self.nin, self.nout, self.nargs, self.types = name, nin, 1, nin + 1, []
+
+    def __call__(self, *operands, **options):
+        raise TypeError(f"no kernel of cupy_{self.__name__} for {operands[0].dtype}")
+
+    def resolve_dtypes(self, *given, **options):
+        raise TypeError
+
+
+class Comparison(ufunc):
+    """An integer of Python's beside integers has the type of its own that it needs."""
+
+    def _row(self, types: tuple, weaks: tuple) -> str | None:
+        for ours, theirs in ((0, 1), (1, 0)):
+            if weaks[ours] is int and weaks[theirs] is False and types[theirs].kind in "iu":
+                weaks = (False, False)
+        return super()._row(types, weaks)
+
+
 _SCORES = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}
 _REFUSED = {"cupy_subtract": "??->?", "cupy_negative": "?->?", "cupy_positive": "?->?"}
 

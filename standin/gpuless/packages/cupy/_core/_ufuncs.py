@@ -7,7 +7,7 @@ import numpy as np
 
 from cupy._core import _loops
 from cupy._core._ndarray import ndarray
-from cupy._core._ufunc import ufunc
+from cupy._core._ufunc import Comparison, Kernel, ufunc
 
 
 def _rows(types: str, operands: int, made: str = "") -> str:
@@ -61,6 +61,7 @@ bitwise_or = ufunc(np.bitwise_or)
 bitwise_xor = ufunc(np.bitwise_xor)
 cbrt = ufunc(np.cbrt)
 ceil = ufunc(np.ceil)
+clip = ufunc(np._core.umath.clip, loop=_loops.clip, types=_rows(_WHOLE + "efd", 3))
 conjugate = conj = ufunc(np.conjugate)
 copysign = ufunc(np.copysign, types=_rows("efdFD", 2))
 cos = ufunc(np.cos)
@@ -71,12 +72,13 @@ divide = true_divide = ufunc(
     np.divide, "true_divide", loop=_loops.true_divide, loop_for="c", types=_DIVIDED
 )
 divmod = ufunc(np.divmod, loop=_loops.divmod)
-equal = ufunc(np.equal, types=_COMPARED)
+equal = Comparison(np.equal, types=_COMPARED)
 exp = ufunc(np.exp)
 exp2 = ufunc(np.exp2, loop=_loops.exp2, loop_for="c")
 expm1 = ufunc(np.expm1)
 fabs = ufunc(np.fabs)
 float_power = ufunc(np.float_power, loop=_loops.power, loop_for="c", types="dd->d FF->D DD->D")
+fix = ufunc(np.trunc, "fix")
 floor = ufunc(np.floor)
 floor_divide = ufunc(np.floor_divide, loop=_loops.floor_divide)
 fmax = ufunc(np.fmax, loop=_loops.fmax, loop_for="fc")
@@ -84,11 +86,18 @@ fmin = ufunc(np.fmin, loop=_loops.fmin, loop_for="fc")
 fmod = ufunc(np.fmod, loop=_loops.fmod, loop_for="iu")
 frexp = ufunc(np.frexp)
 gcd = ufunc(np.gcd, types=_rows(_WHOLE, 2))
-greater = ufunc(np.greater, loop=_loops.greater, loop_for="c", types=_COMPARED)
-greater_equal = ufunc(np.greater_equal, loop=_loops.greater_equal, loop_for="c", types=_COMPARED)
+greater = Comparison(np.greater, loop=_loops.greater, loop_for="c", types=_COMPARED)
+greater_equal = Comparison(
+    np.greater_equal, loop=_loops.greater_equal, loop_for="c", types=_COMPARED
+)
 heaviside = ufunc(np.heaviside)
 hypot = ufunc(np.hypot, types=_rows("efdFD", 2))
+i0 = ufunc(Kernel("i0", 1), loop=_loops.i0, loop_for="f", types=_rows("efdFD", 1))
 invert = bitwise_invert = bitwise_not = ufunc(np.invert)
+is_close = ufunc(Kernel("is_close", 5), loop=_loops.is_close, types="eeee?->? ffff?->? dddd?->?")
+is_close_complex = ufunc(
+    Kernel("is_close_complex", 5), loop=_loops.is_close, types="FFff?->? DDdd?->?"
+)
 isfinite = ufunc(np.isfinite)
 isinf = ufunc(np.isinf)
 isnan = ufunc(np.isnan)
@@ -97,8 +106,8 @@ ldexp = ufunc(
     np.ldexp, loop=_loops.ldexp, loop_for="f", types="ei->e fi->f el->e fl->f di->d dq->d"
 )
 left_shift = bitwise_left_shift = ufunc(np.left_shift, loop=_loops.left_shift, loop_for="iu")
-less = ufunc(np.less, loop=_loops.less, loop_for="c", types=_COMPARED)
-less_equal = ufunc(np.less_equal, loop=_loops.less_equal, loop_for="c", types=_COMPARED)
+less = Comparison(np.less, loop=_loops.less, loop_for="c", types=_COMPARED)
+less_equal = Comparison(np.less_equal, loop=_loops.less_equal, loop_for="c", types=_COMPARED)
 log = ufunc(np.log)
 log10 = ufunc(np.log10)
 log1p = ufunc(np.log1p)
@@ -115,7 +124,7 @@ modf = ufunc(np.modf)
 multiply = ufunc(np.multiply)
 negative = ufunc(np.negative, types=_rows(_ALL, 1))
 nextafter = ufunc(np.nextafter, loop=_loops.nextafter, loop_for="f", types=_rows("efdFD", 2))
-not_equal = ufunc(np.not_equal, types=_COMPARED)
+not_equal = Comparison(np.not_equal, types=_COMPARED)
 positive = ufunc(np.positive, types=_rows(_ALL, 1))
 power = pow = ufunc(np.power, loop=_loops.power, types="??->b " + _rows(_ALL[1:], 2))
 rad2deg = ufunc(np.rad2deg)
@@ -124,9 +133,11 @@ reciprocal = ufunc(np.reciprocal, loop=_loops.reciprocal)
 remainder = mod = ufunc(np.remainder, loop=_loops.remainder)
 right_shift = bitwise_right_shift = ufunc(np.right_shift, loop=_loops.right_shift, loop_for="iu")
 rint = ufunc(np.rint)
+rsqrt = ufunc(Kernel("rsqrt", 1), loop=_loops.rsqrt, loop_for="f", types=_rows("efdFD", 1))
 sign = ufunc(np.sign, loop=_loops.sign, loop_for="c")
 signbit = ufunc(np.signbit)
 sin = ufunc(np.sin)
+sinc = ufunc(Kernel("sinc", 1), loop=_loops.sinc, types=_rows("efdFD", 1))
 sinh = ufunc(np.sinh)
 sqrt = ufunc(np.sqrt)
 square = ufunc(np.square)

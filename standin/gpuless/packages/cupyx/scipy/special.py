@@ -8,9 +8,10 @@ from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._routines import broadcast_arrays as _broadcast
-from cupy._core._routines import round, sinc  # noqa: F401  (its own, not SciPy's, in CuPy too)
+from cupy._core._routines import round  # noqa: F401  (its own, not SciPy's, in CuPy too)
 from cupy._core._routines import where as _where
 from cupy._core._ufunc import ufunc as _ufunc
+from cupy._core._ufuncs import sinc  # noqa: F401
 from scipy import special as _library
 
 from cupyx.scipy._ends import OWN as _ENDS
