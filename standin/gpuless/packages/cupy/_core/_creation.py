@@ -22,7 +22,11 @@ from gpuless.engine.memory import holding
 
 
 def _shape(shape) -> tuple:
+    if isinstance(shape, (dict, set, str, bytes)) or hasattr(shape, "__next__"):
+        raise TypeError(f"{type(shape).__name__!r} object cannot be interpreted as an integer")
     sizes = tuple(shape) if np.iterable(shape) else (shape,)
+    if any(isinstance(n, (bool, np.bool_)) for n in sizes):
+        raise TypeError("an integer is required")
     # A product of NumPy's short integers would run over.
     return tuple(int(n) if isinstance(n, np.integer) else n for n in sizes)
 
@@ -141,6 +145,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     """A device array with a copy of ``obj``: numbers, nested lists, NumPy or device arrays."""
     if subok:
         raise NotImplementedError
+    ndmin = operator.index(ndmin)
     copy, blocking = copy if copy is None else bool(copy), bool(blocking)
     order = "K" if order is None else order
     if order not in ("C", "F", "A", "K", "c", "f", "a", "k"):
@@ -285,6 +290,8 @@ def counted(function: Callable) -> Callable:
     first = next(iter(inspect.signature(function).parameters))
 
     def create(*args, **kwargs):
+        if isinstance(args[0] if args else kwargs.get(first), (bool, np.bool_)):
+            raise TypeError("an integer is required")
         if args:
             args = (operator.index(args[0]), *args[1:])
         elif first in kwargs:

@@ -99,6 +99,11 @@ def _writes(function: Callable, at: int | None = None) -> Callable:
             raise unsupported(array)
         values, options, _ = unwrap_call(args, kwargs)
         target = array._array
+        if function is np.putmask and len(values) > 1 and isinstance(values[1], (list, tuple)):
+            raise TypeError("`values` should be of type cupy.ndarray")
+        if function is np.place and len(values) > 1:
+            if np.asarray(values[1]).dtype.char not in "?bBhHiIlLqQefdFD":
+                raise ValueError(f"Unsupported dtype {np.asarray(values[1]).dtype}")
         if at is not None:
             numbers = values[at] if len(values) > at else None
             if function is np.place and np.iscomplexobj(numbers) > np.iscomplexobj(target):

@@ -7,7 +7,7 @@ import builtins
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._dispatch import check_dtype, extends, submit
+from cupy._core._dispatch import check_dtype, check_number, extends, submit, unsupported
 from cupy._core._ndarray import allocate_like, ndarray, place, wrap
 from cupy._core._order import partition
 from cupy._core._protocols import as_device
@@ -35,7 +35,7 @@ class Views:
 
     @real.setter
     def real(self, value) -> None:
-        self.real[...] = value
+        self.real[...] = _of_device(value)
 
     @property
     def imag(self):
@@ -47,7 +47,7 @@ class Views:
     def imag(self, value) -> None:
         if self.dtype.kind != "c":
             raise TypeError("cupy.ndarray does not have imaginary part to set")
-        self.imag[...] = value
+        self.imag[...] = _of_device(value)
 
     def view(self, dtype=None, type=None):
         if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
@@ -84,6 +84,16 @@ class Views:
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         return _view_of(self, lambda a: diagonal(a, offset, axis1, axis2))
+
+
+def _of_device(value):
+    """TypeError for what CuPy's kernels do not take."""
+    value = as_device(value)
+    if not isinstance(value, ndarray):
+        if isinstance(value, np.ndarray):
+            raise unsupported(value)
+        check_number(value)
+    return value
 
 
 def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:

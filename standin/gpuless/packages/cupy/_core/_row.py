@@ -11,7 +11,7 @@ import numpy as np
 from cupy._core._creation import asarray
 from cupy._core._dispatch import SCALARS, check_dtype, named, unsupported
 from cupy._core._ndarray import ndarray
-from cupy._core._parameters import held
+from cupy._core._parameters import check_kinds, held
 from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
@@ -41,7 +41,8 @@ def row(
     - ``o`` is a device array; of a NumPy array CuPy calls the method of that name, so that NumPy
       does all of the work, unasked
     - ``a`` is a device array, or a NumPy array or list that CuPy copies to the device
-    - ``A`` is a sequence of these
+    - ``n`` is the same without a list
+    - ``A`` is a sequence of what ``a`` is
     - ``-`` is anything but a NumPy array
 
     ``waits``: the host has to know the values or their number, so that a capture refuses the call.
@@ -63,6 +64,7 @@ def row(
         parameters = []
     most, hold = held(name, parameters)
     refused |= _outless(function)
+    check = check_kinds(name, parameters)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
@@ -79,6 +81,8 @@ def row(
                 _check_axis(value)
         for keyword in _AXES.intersection(kwargs):
             _check_axis(kwargs[keyword])
+        if check:
+            check(args, kwargs)
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
             if letter == "o" and not isinstance(arg, ndarray):
@@ -142,6 +146,8 @@ def _taken(letter: str, arg):
     """An argument as the function takes it; TypeError where CuPy raises one."""
     if letter == "a":
         return asarray(arg) if isinstance(arg, (np.ndarray, list, tuple)) else arg
+    if letter == "n":
+        return asarray(arg) if isinstance(arg, np.ndarray) else arg
     if letter == "A":
         return [_taken("a", item) for item in arg]
     if letter == "s":

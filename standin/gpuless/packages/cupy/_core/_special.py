@@ -370,9 +370,13 @@ def choose(a, choices, out=None, mode="raise"):
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of vectors of two elements
-        return np.cross(a, b, axisa, axisb, axisc, axis)
+    with warnings.catch_warnings(record=True) as given:  # of vectors of two elements
+        warnings.simplefilter("always", DeprecationWarning)
+        made = np.cross(a, b, axisa, axisb, axisc, axis)
+    if given:
+        text = "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors"
+        warnings.warn(f"{text} instead.", DeprecationWarning, stacklevel=6)
+    return made
 
 
 def nonzero(argwhere: Callable, plain: Callable) -> Callable:
@@ -458,6 +462,8 @@ def min_scalar_type(a) -> np.dtype:
 
 def take_along_axis(arr, indices, axis):
     """NumPy's, for indices modulo the length: on a device one out of range wraps around."""
+    if not isinstance(indices, np.ndarray):
+        raise AttributeError(f"{type(indices).__name__!r} object has no attribute 'dtype'")
     try:
         return np.take_along_axis(arr, indices, axis)
     except IndexError:

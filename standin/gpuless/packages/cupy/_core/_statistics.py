@@ -17,18 +17,50 @@ _sum, _nansum, _var, _nanvar = map(in_parts, (np.sum, np.nansum, np.var, np.nanv
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 
 
-def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+def percentile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
+):
+    if interpolation is not None:
+        method = _renamed(method, interpolation, "percentile")
     q = (np.asarray(q) if isinstance(q, (list, tuple)) else q) / 100
     if not _is_valid(q):
         raise ValueError("Percentiles must be in the range [0, 100]")
     return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
 
 
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+def quantile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
+):
+    if interpolation is not None:
+        method = _renamed(method, interpolation, "quantile")
     q = np.asarray(q) if isinstance(q, (list, tuple)) else q
     if not _is_valid(q):
         raise ValueError("Quantiles must be in the range [0, 1]")
     return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+
+def _renamed(method: str, interpolation: str, name: str) -> str:
+    text = f"the `interpolation=` argument to {name} was renamed to `method=`"
+    warnings.warn(text, DeprecationWarning, stacklevel=7)
+    if method != "linear":
+        raise TypeError("You shall not pass both `method` and `interpolation`!")
+    return interpolation
 
 
 def _is_valid(q) -> bool:
@@ -38,12 +70,14 @@ def _is_valid(q) -> bool:
 
 def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: bool):
     """NaN are the largest numbers, as they are sorted, and make no NaN of all the rest."""
-    if method not in (*_WHOLE, "midpoint", "linear"):
+    if not isinstance(method, str) or method not in (*_WHOLE, "midpoint", "linear"):
         raise ValueError(f"'{method}' method is not yet supported. Please use any other method.")
     dtype, places = np.result_type(a, q), np.asarray(q)
     if places.ndim > 1:
         raise ValueError(f"Expected q to have a dimension of 1.\nActual: {places.ndim} != 1")
     axes = normalized(axis, a.ndim)
+    if isinstance(axis, np.integer):
+        raise TypeError(f"{type(axis).__name__!r} object is not iterable")
     if out is not None and not out.ndim:  # CuPy turns its axes
         raise ValueError("Axis out of range")
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
@@ -65,6 +99,10 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
         found = found.reshape([-1, *ones] if places.size > 1 else ones)
     if out is None:
         return np.asarray(found, order="C")
+    if out.shape != found.shape:
+        raise ValueError("Output shape mismatch")
+    if method in _WHOLE and out.dtype != found.dtype:
+        raise TypeError("Output dtype mismatch")
     np.copyto(out, found, "unsafe")
     return out
 
@@ -249,6 +287,15 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=False):
+    if not isinstance(sample, np.ndarray):
+        if not all(isinstance(one, np.ndarray) for one in sample):
+            raise TypeError("Argument 'a' has incorrect type (expected cupy.ndarray)")
+        sample = np.stack(sample, axis=-1)
+    if sample.ndim not in (1, 2):
+        raise ValueError("a sample has one axis or two")
+    for one in bins if isinstance(bins, (list, tuple)) else ():
+        if isinstance(one, (list, tuple)):
+            raise ValueError("array-like bins not supported")
     made, edges = np.histogramdd(sample, bins, range, density, weights)
     return _framed(made, density), edges
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -133,7 +134,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def of_two(function: Callable) -> Callable:
-    """``numpy.cov`` or ``numpy.corrcoef``."""
+    """``cov``, whose other array is none of the host's."""
 
     @functools.wraps(function)
     def call(a, y=None, *args, **kwargs):
@@ -141,3 +142,11 @@ def of_two(function: Callable) -> Callable:
         return function(a, y, *args, **kwargs)
 
     return call
+
+
+def corrcoef(a, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
+    _refuse_host(y=y)
+    if bias is not None or ddof is not None:
+        text = "bias and ddof have no effect and are deprecated"
+        warnings.warn(text, DeprecationWarning, stacklevel=1)
+    return np.corrcoef(a, y, rowvar, dtype=dtype)
