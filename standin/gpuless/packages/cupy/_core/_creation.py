@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import numbers
 import operator
 from collections.abc import Callable
 
@@ -434,8 +435,27 @@ linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
 mask_indices = created(np.mask_indices)
-ravel_multi_index = created(np.ravel_multi_index)
 tri = created(counted(named(_tri, "tri")), counts="N M")
+
+
+def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:
+    """The places in C's order of indices along axes, of which those out of range wrap around."""
+    for size in dims:
+        if not isinstance(size, numbers.Integral):
+            raise TypeError(f"{type(size)} object cannot be interpreted as an integer")
+    for one in (mode,) if isinstance(mode, str) else mode:
+        if one not in ("raise", "wrap", "clip"):
+            raise ValueError(f"Unrecognized mode: {one}")
+    if len(multi_index) == len(dims) and not isinstance(multi_index, ndarray):
+        for index in multi_index:
+            if not hasattr(index, "shape"):
+                raise AttributeError(f"{type(index).__name__!r} object has no attribute 'shape'")
+            if not isinstance(index, ndarray):
+                raise TypeError("elements of multi_index must be cupy arrays")
+    return _places(multi_index, dims, mode, "C" if order is None else order.upper())
+
+
+_places = created(np.ravel_multi_index)
 
 
 def _of_a_triangle(function: Callable) -> Callable:

@@ -255,9 +255,8 @@ class flatiter:
         where = np.arange(target.size)[index]
         if isinstance(value, ndarray):
             source = value._array
-            if np.broadcast_shapes(source.shape, where.shape) != where.shape:
+            if not where.ndim and source.ndim:
                 raise ValueError("Out shape is mismatched")
-            source = np.broadcast_to(source, where.shape)
         else:
             source = np.asarray(number_of(value, dtype))
             if source.ndim:

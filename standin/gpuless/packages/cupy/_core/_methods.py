@@ -58,6 +58,8 @@ class Views:
 
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
+        if isinstance(copy, str):
+            raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None.")
         copy = copy if copy is None else bool(copy)
         if order not in ("C", "F", "A", "c", "f", "a"):
             kind = TypeError if order is None else ValueError

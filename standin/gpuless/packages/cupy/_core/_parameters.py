@@ -71,6 +71,7 @@ tril k:n
 tril_indices_from k:n
 triu k:n
 triu_indices_from k:n
+vander N:i
 unwrap discont:n period:n axis:i
 """
 _KINDS = {

@@ -121,6 +121,8 @@ polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host."""
+    if rcond is None and isinstance(x, ndarray):  # of the type in which CuPy computes
+        rcond = x.size * np.finfo(np.result_type(x.dtype, float)).eps
     found = _fit(x, y, deg, rcond, full, w, cov)
     if full:  # the rank is one of cuSOLVER's integers
         found = (*found[:2], array(found[2], np.int32), *found[3:])

@@ -16,7 +16,19 @@ from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
 
-_AXES = {"axis", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination", "start"}
+_AXES = {
+    "axis",
+    "axes",
+    "kth",
+    "axis1",
+    "axis2",
+    "axisa",
+    "axisb",
+    "axisc",
+    "source",
+    "destination",
+    "start",
+}
 # Keywords of NumPy's that CuPy's functions do not have.
 _NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
 
@@ -66,6 +78,7 @@ def row(
     refused |= _outless(function)
     check = check_kinds(name, parameters)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
+    dtype_at = parameters.index("dtype") if "dtype" in parameters[1:] else None
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
     def call(*args, **kwargs):
@@ -74,13 +87,14 @@ def row(
         if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
             args, kwargs = _leading(args, kwargs, parameters[: len(arguments)])
-            if kwargs.get("dtype") is not None and not isinstance(kwargs["dtype"], type):
-                check_dtype(kwargs["dtype"])
         for position, value in enumerate(args[1:], 1):
             if position < len(parameters) and parameters[position] in _AXES:
                 _check_axis(value)
         for keyword in _AXES.intersection(kwargs):
             _check_axis(kwargs[keyword])
+        dtype = args[dtype_at] if dtype_at and len(args) > dtype_at else kwargs.get("dtype")
+        if dtype is not None:
+            check_dtype(dtype)
         if check:
             check(args, kwargs)
         taken = list(args)
@@ -164,6 +178,8 @@ def _left_to_numpy(name: str, arg, args: tuple, kwargs: dict):
     """What NumPy makes of the call, all of it on the host."""
     if not isinstance(arg, (np.ndarray, np.generic)):
         raise AttributeError(f"{type(arg).__name__!r} object has no attribute {name!r}")
+    if name == "ptp":  # CuPy calls the method, which NumPy's arrays have lost
+        raise AttributeError(f"{type(arg).__name__!r} object has no attribute 'ptp'")
     for other in (*args, *kwargs.values()):
         if isinstance(other, ndarray):
             raise unsupported(arg)

@@ -112,6 +112,15 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return list(found) if isinstance(found, tuple) else found
 
 
+def _parts(function: np.ufunc, x, factor) -> np.ndarray:
+    """``function`` of the real and the imaginary part each, by a real number."""
+    if x.dtype.kind != "c":
+        return function(x, factor)
+    made = np.empty_like(x)
+    made.real, made.imag = function(x.real, factor), function(x.imag, factor)
+    return made
+
+
 def interp(x, xp, fp, left=None, right=None, period=None):
     """As CuPy's kernel has it: what lies beyond the ends has the type of ``fp``, in which also the
     steps are taken, so that among integers without a sign one downwards is a large one."""
@@ -146,9 +155,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     values, steps = fp.astype(kind), fp.astype(short) if fp.dtype.itemsize < 4 else fp
     if last:
         step = (steps[before + 1] - steps[before]).astype(kind)
-        slope = step / (xp[before + 1].astype(float) - xp[before].astype(float))
-        made = slope * (x.astype(float) - xp[before].astype(float)) + values[before]
-        again = slope * (x.astype(float) - xp[before + 1].astype(float)) + values[before + 1]
+        wide, points_of = x.astype(float), xp.astype(float)
+        slope = _parts(np.divide, step, points_of[before + 1] - points_of[before])
+        made = _parts(np.multiply, slope, wide - points_of[before]) + values[before]
+        again = _parts(np.multiply, slope, wide - points_of[before + 1]) + values[before + 1]
         made = np.where(np.isnan(made), again, made)
         flat = np.isnan(made) & (fp[before] == fp[before + 1])
         made = np.where(flat, values[before], made)
@@ -161,15 +171,22 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return np.where(np.isnan(x), x, made).astype(kind)
 
 
+def _check_bits(bitorder) -> None:
+    if bitorder not in ("big", "little"):
+        raise ValueError("bitorder must be either 'big' or 'little'")
+
+
 def packbits(a, axis=None, bitorder="big"):
     if axis is not None:
         raise NotImplementedError("axis option is not supported yet")
+    _check_bits(bitorder)
     return np.packbits(a, bitorder=bitorder)
 
 
 def unpackbits(a, axis=None, bitorder="big"):
     if axis is not None:
         raise NotImplementedError("axis option is not supported yet")
+    _check_bits(bitorder)
     return np.unpackbits(a, bitorder=bitorder)
 
 

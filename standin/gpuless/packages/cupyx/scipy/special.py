@@ -152,6 +152,13 @@ class _Special(_ufunc):
         if self._rows:
             self.types = self._by_dtype = self._rows
 
+    def _resolve(self, types: tuple, weaks: tuple, dtype: _np.dtype | None) -> tuple:
+        if self._rows or dtype is not None:
+            return super()._resolve(types, weaks, dtype)
+        given = [weak or t for weak, t in zip(weaks, types, strict=True)]
+        asked = (*(types if all(weaks) else given), *(None,) * self.nout)
+        return self._function.resolve_dtypes(asked, casting="unsafe"), True
+
     def _wide(self, *operands):
         """Numbers of a type that is none of the results' are double ones."""
         made = self._own(
