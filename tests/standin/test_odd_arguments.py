@@ -140,6 +140,14 @@ def test_a_median_without_nan_may_write_over_them():
     assert cp.nanmedian(x, overwrite_input=True) == 2 and x[1] == np.finfo("f").max
 
 
+def test_a_condition_of_the_hosts_is_one_of_whole_numbers():
+    assert cp.compress([0.5, 1, 0, 2], X).tolist() == [-2, 3]
+
+
+def test_a_fit_leaves_out_what_is_small_in_double_precision():
+    assert cp.polyfit(X, Y, 1, full=True)[-1] == 4 * np.finfo(float).eps
+
+
 def test_numbers_of_numpy_come_back_as_they_are():
     assert type(cp.broadcast_arrays(np.int8(1), X)[0]) is np.int8
     assert type(cp.real_if_close(np.float32(1))) is np.float32

@@ -463,6 +463,7 @@ def _of_a_triangle(function: Callable) -> Callable:
         check_number(k)
         if isinstance(n, (bool, np.bool_)) or isinstance(m, (bool, np.bool_)):
             raise TypeError("an integer is required")
+        m = m if m is None else operator.index(m)
         if n < 0 or m is not None and m < 0:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)

@@ -71,6 +71,9 @@ class GeneratedKernel:
         preamble: str,
         options: Sequence[str],
     ):
+        for text in (in_params, out_params):
+            if not isinstance(text, str):
+                raise TypeError(f"Argument has incorrect type (expected str, got {type(text)})")
         if re.match("^[a-zA-Z_][a-zA-Z_0-9]*$", name) is None:
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.in_params = _kernel.parse_parameters(in_params, True)

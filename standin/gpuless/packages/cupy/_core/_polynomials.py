@@ -121,6 +121,8 @@ polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host."""
+    if not (w is None or hasattr(w, "dtype")):
+        raise AttributeError(f"{type(w).__name__!r} object has no attribute 'dtype'")
     if rcond is None and isinstance(x, ndarray):  # of the type in which CuPy computes
         rcond = x.size * np.finfo(np.result_type(x.dtype, float)).eps
     found = _fit(x, y, deg, rcond, full, w, cov)

@@ -184,7 +184,7 @@ histogramdd = _statistics.inner(row(_statistics.histogramdd, "-", waits=True))
 
 append = row(np.append, "aa", order="C")
 choose = row(own.choose, "o")
-compress = row(own.compress, "ao", name="compress", waits=True)
+compress = own.of_whole(row(own.compress, "ao", name="compress", waits=True))
 delete = row(np.delete, "da", waits=True, order="C")
 diag = row(own.diag, "a")
 diag_indices_from = row(np.diag_indices_from)

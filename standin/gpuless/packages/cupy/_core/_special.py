@@ -245,6 +245,19 @@ def compress(condition, a, axis=None, out=None):
     return take(a, np.nonzero(condition)[0], axis, out)
 
 
+def of_whole(row: Callable) -> Callable:
+    """``row``, ``compress``: a condition of the host's is one of whole numbers, so 0.5 is False."""
+
+    def call(condition, a, axis=None, out=None):
+        if not isinstance(condition, ndarray):
+            if np.ndim(condition) != 1:
+                raise ValueError("condition must be a 1-d array")
+            condition = np.array(condition, int)
+        return row(condition, a, axis, out)
+
+    return named(call, row.__name__)
+
+
 def around(a, decimals=0, out=None):
     """Rounded in double precision, whatever the array's; integers among themselves."""
     a = np.asarray(a)

@@ -12,6 +12,7 @@ from cupy._core._dispatch import (
     SCALARS,
     check_device,
     check_dtype,
+    check_number,
     check_numbers,
     submit,
     unsupported,
@@ -272,6 +273,7 @@ def mask_of(where):
     if not isinstance(where, ndarray):
         if not isinstance(where, SCALARS):
             raise unsupported(where)
+        check_number(where)
         return bool(where)
     if where.dtype != bool:
         raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool')")
