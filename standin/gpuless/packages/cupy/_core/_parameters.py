@@ -42,7 +42,6 @@ _CUPYS = {line.split()[0]: line.split()[1:] for line in _TEXT.strip().splitlines
 # Parameters that CuPy hands to a kernel as a number (n; a list is m's, too) or takes for a whole
 # number of the host's (i), where NumPy's functions are content with more.
 _TEXT = """
-angle z:n
 append axis:i
 around decimals:n
 concatenate axis:i
