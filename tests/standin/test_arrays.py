@@ -160,7 +160,7 @@ LIST = "Unsupported type <class 'list'>"
         (lambda a, h: cp.where(h, a, a), TypeError, NUMPY),
         (lambda a, h: cp.concatenate([a, h]), TypeError, NUMPY),
         (lambda a, h: cp.dot(a, h), TypeError, NUMPY),
-        (lambda a, h: cp.copyto(a, h), TypeError, NUMPY),
+        (lambda a, h: cp.copyto(a, h), ValueError, "non-scalar numpy.ndarray"),
         (lambda a, h: cp.add([1.0], a), TypeError, LIST),
         (lambda a, h: cp.add(a, a, out=h), TypeError, "Output arguments type must be cupy.ndarray"),
         (lambda a, h: cp.add(a, a, cp.empty(5)), ValueError, "operands could not be broadcast"),

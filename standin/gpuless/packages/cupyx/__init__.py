@@ -7,6 +7,7 @@ import importlib as _importlib
 
 import cupy as _cupy
 import numpy as _np
+from cupy._core._ufuncs import rsqrt  # noqa: F401
 from cupy.cuda.memory import alloc_pinned_memory as _alloc_pinned_memory
 from cupy.linalg import errors as _errors
 
@@ -29,19 +30,18 @@ def scatter_min(a, slices, value) -> None:
     a.scatter_min(slices, value)
 
 
-def rsqrt(x, out=None):
-    """``1 / sqrt(x)``, elementwise, in the type of ``sqrt(x)``."""
-    if _np.result_type(getattr(x, "dtype", x)).kind == "c":
-        raise TypeError('no instance of overloaded function "rsqrt" matches the argument list')
-    root = _cupy.sqrt(x)
-    return _cupy.reciprocal(root, out=root if out is None else out)
-
-
 def empty_pinned(shape, dtype=float, order="C") -> _np.ndarray:
     """A NumPy array in page-locked memory; here, ordinary host memory."""
+    dtype = _np.dtype(dtype)
+    _check_held(dtype)
     size = _np.empty(shape, dtype).nbytes
     buffer = _alloc_pinned_memory(size) if size else None
     return _np.ndarray(shape, dtype, buffer=buffer, order=order)
+
+
+def _check_held(dtype) -> None:
+    if dtype.hasobject:
+        raise TypeError("page-locked memory holds numbers, no objects")
 
 
 def zeros_pinned(shape, dtype=float, order="C") -> _np.ndarray:
@@ -55,9 +55,11 @@ def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.n
     if subok is not None:
         raise TypeError("subok is not supported yet")
     here = a._array if isinstance(a, _cupy.ndarray) else a
-    like = _np.empty_like(here, dtype, order or "K", shape=shape)
-    if like.dtype.hasobject:
-        raise TypeError(f"page-locked memory holds numbers; {type(a).__name__} is no array of them")
+    dtype = _np.dtype(a.dtype if dtype is None else dtype)
+    if order is None or not hasattr(a, "flags"):
+        raise AttributeError(f"{type(a).__name__!r} object has no attribute 'flags'")
+    _check_held(dtype)
+    like = _np.empty_like(here, dtype, order, subok=False, shape=shape)
     buffer = _alloc_pinned_memory(like.nbytes) if like.nbytes else None
     return _np.ndarray(like.shape, like.dtype, buffer=buffer, strides=like.strides)
 
@@ -77,16 +79,17 @@ def geterr() -> dict:
 def seterr(*, divide=None, over=None, under=None, invalid=None, linalg=None) -> dict:
     """Let ``linalg`` routines "ignore" a matrix without an answer, or "raise"; as it was before."""
     before = geterr()
-    if any((divide, over, under, invalid)) or linalg not in (None, "ignore", "raise"):
+    others = [one for one in (divide, over, under, invalid) if one is not None]
+    if others or linalg not in (None, "ignore", "raise"):
         raise NotImplementedError
     _errors.linalg = linalg or _errors.linalg
     return before
 
 
 @_contextlib.contextmanager
-def errstate(**kwargs):
+def errstate(*, divide=None, over=None, under=None, invalid=None, linalg=None):
     """``seterr`` for a while."""
-    before = seterr(**kwargs)
+    before = seterr(divide=divide, over=over, under=under, invalid=invalid, linalg=linalg)
     try:
         yield
     finally:

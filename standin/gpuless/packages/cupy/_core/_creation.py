@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import numbers
 import operator
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
 from cupy._core._casts import cast
-from cupy._core._dispatch import check_dtype, named
+from cupy._core._dispatch import check_dtype, check_number, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
@@ -22,7 +23,11 @@ from gpuless.engine.memory import holding
 
 
 def _shape(shape) -> tuple:
+    if isinstance(shape, (dict, set, str, bytes)) or hasattr(shape, "__next__"):
+        raise TypeError(f"{type(shape).__name__!r} object cannot be interpreted as an integer")
     sizes = tuple(shape) if np.iterable(shape) else (shape,)
+    if any(isinstance(n, (bool, np.bool_)) for n in sizes):
+        raise TypeError("an integer is required")
     # A product of NumPy's short integers would run over.
     return tuple(int(n) if isinstance(n, np.integer) else n for n in sizes)
 
@@ -141,11 +146,17 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     """A device array with a copy of ``obj``: numbers, nested lists, NumPy or device arrays."""
     if subok:
         raise NotImplementedError
+    ndmin = operator.index(ndmin)
+    copy, blocking = copy if copy is None else bool(copy), bool(blocking)
     order = "K" if order is None else order
+    if order not in ("C", "F", "A", "K", "c", "f", "a", "k"):
+        raise ValueError(f"order not understood: {order!r}")
+    dtype = dtype if dtype is None else check_dtype(dtype)
     obj = as_device(obj)
     if isinstance(obj, ndarray):
         same = obj._memory.device_id == runtime.getDevice()
-        result = obj.astype(dtype or obj.dtype, order=order, copy=bool(copy) or not same)
+        dtype = obj.dtype if dtype is None else dtype
+        result = obj.astype(dtype, order=order, copy=bool(copy) or not same)
         if copy is not None and not copy and result is not obj:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
@@ -280,6 +291,8 @@ def counted(function: Callable) -> Callable:
     first = next(iter(inspect.signature(function).parameters))
 
     def create(*args, **kwargs):
+        if isinstance(args[0] if args else kwargs.get(first), (bool, np.bool_)):
+            raise TypeError("an integer is required")
         if args:
             args = (operator.index(args[0]), *args[1:])
         elif first in kwargs:
@@ -353,6 +366,11 @@ def _in_steps(start, step, made: np.ndarray) -> np.ndarray:
 
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Integers are the floors, made by a GPU's rule; of numbers the step is a number, too."""
+    for value in (start, stop):
+        if not isinstance(value, (list, tuple)):
+            check_number(value)
+    if isinstance(num, (bool, np.bool_)):
+        raise TypeError("an integer is required")
     numbers = np.isscalar(start) and np.isscalar(stop)
     if numbers and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
@@ -375,6 +393,9 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 
 
 def _tri(N, M=None, k=0, dtype=float):
+    check_number(k)
+    if isinstance(N, (bool, np.bool_)) or isinstance(M, (bool, np.bool_)):
+        raise TypeError("an integer is required")
     if N < 0 or (M is not None and operator.index(M) < 0):
         raise ValueError("Negative dimensions are not allowed")
     return np.tri(N, M, k, dtype)
@@ -414,12 +435,35 @@ linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
 mask_indices = created(np.mask_indices)
-ravel_multi_index = created(np.ravel_multi_index)
 tri = created(counted(named(_tri, "tri")), counts="N M")
+
+
+def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:
+    """The places in C's order of indices along axes, of which those out of range wrap around."""
+    for size in dims:
+        if not isinstance(size, numbers.Integral):
+            raise TypeError(f"{type(size)} object cannot be interpreted as an integer")
+    for one in (mode,) if isinstance(mode, str) else mode:
+        if one not in ("raise", "wrap", "clip"):
+            raise ValueError(f"Unrecognized mode: {one}")
+    if len(multi_index) == len(dims) and not isinstance(multi_index, ndarray):
+        for index in multi_index:
+            if not hasattr(index, "shape"):
+                raise AttributeError(f"{type(index).__name__!r} object has no attribute 'shape'")
+            if not isinstance(index, ndarray):
+                raise TypeError("elements of multi_index must be cupy arrays")
+    return _places(multi_index, dims, mode, "C" if order is None else order.upper())
+
+
+_places = created(np.ravel_multi_index)
 
 
 def _of_a_triangle(function: Callable) -> Callable:
     def indices(n, k=0, m=None):
+        check_number(k)
+        if isinstance(n, (bool, np.bool_)) or isinstance(m, (bool, np.bool_)):
+            raise TypeError("an integer is required")
+        m = m if m is None else operator.index(m)
         if n < 0 or m is not None and m < 0:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)
@@ -441,6 +485,7 @@ def _coordinates(indices, dims, order, dtype):
     if not len(dims) and not np.any(indices):  # of an array without axes there are none
         return ()
     found = np.unravel_index(indices, dims, order)
+    dtype = np.int64 if dtype.kind == "b" else dtype
     return tuple(np.asarray(one).astype(dtype) for one in found)
 
 

@@ -26,6 +26,17 @@ def named(function: Callable, name: str, what: str = "on the device") -> Callabl
     return function
 
 
+def deprecated(function: Callable, name: str, text: str) -> Callable:
+    """``function`` as CuPy's ``name``, which warns that it is deprecated. As in CuPy the warning is
+    the package's own, so that Python shows it only where it is asked for all of them."""
+
+    def call(*args, **kwargs):
+        warnings.warn(text, DeprecationWarning, stacklevel=1)
+        return function(*args, **kwargs)
+
+    return named(call, name)
+
+
 def extends(cls: type) -> Callable[[type], type]:
     """A decorator: ``cls`` gets the members of the decorated class, which is a part of it.
 
@@ -52,6 +63,17 @@ def check_numbers(*values) -> None:
         if isinstance(value, (int, float, complex)):
             if type(value) not in (bool, int, float, complex) and not isinstance(value, np.generic):
                 raise unsupported(value)
+
+
+def check_number(value) -> None:
+    """TypeError for a host's value that CuPy's kernels do not take for a number: a fraction of
+    Python's, a decimal, a number of more than 64 bits or of a type made from Python's."""
+    check_numbers(value)
+    wide = isinstance(value, np.generic) and value.dtype.char not in "?bBhHiIlLqQefdFD"
+    if wide or not (hasattr(value, "shape") or isinstance(value, SCALARS)):
+        raise unsupported(value)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("Python int too large to convert to C long")
 
 
 def check_dtype(dtype) -> np.dtype:

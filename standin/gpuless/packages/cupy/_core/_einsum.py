@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from cupy._core._casts import cast
+from cupy._core._dispatch import check_dtype
 from cupy._core._reductions import MANY
 from cupy._core._sums import summed_in_f
 
@@ -17,8 +18,12 @@ def einsum(*operands, **kwargs):
     """NumPy's, of operands of one type, the result's: CuPy converts them first."""
     if unknown := kwargs.keys() - {"dtype", "optimize"}:
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
+    optimize = kwargs.get("optimize")
+    if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
+        raise TypeError(f"Did not understand the path (optimize): {optimize}")
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     dtype = kwargs.pop("dtype", None)
+    dtype = dtype if dtype is None else check_dtype(dtype)
     if len(arrays) == 1 and dtype is not None:
         inputs, output = _labels(operands)
         if set(inputs[0]) <= set(output):  # a view, which has the array's type

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core import _ufuncs
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
-from cupy._core._dispatch import SCALARS, named, submit, unsupported
+from cupy._core._dispatch import SCALARS, check_number, named, submit, unsupported
 from cupy._core._indexing import check_copy, number_of
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
@@ -17,31 +19,36 @@ from cupy._core._routines import broadcast_to, expand_dims
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._special import fit
 from cupy._core._ufunc import broadcast as common_shape
+from cupy._core._ufunc import mask_of
 from cupy.cuda.stream import catch_up
 
 
-def copyto(dst, src, casting="same_kind", where=True) -> None:
+def copyto(dst, src, casting="same_kind", where=None) -> None:
     """Copy ``src``, a device array or a scalar, into ``dst``, broadcasting."""
-    if isinstance(src, ndarray):
+    given = src
+    if isinstance(src, np.ndarray):
+        if src.size != 1:
+            raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
+        src = src.squeeze()[()]
+    if type(src) in (bool, int, float, complex):
+        source = np.empty((), dst.dtype)
+        np.copyto(source, src, casting)  # with NumPy's errors
+    elif not np.can_cast(src if np.isscalar(src) else src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast {given!r} to {dst.dtype} in {casting} casting mode")
+    elif isinstance(src, ndarray):
         source = src._array
-        fits = np.can_cast(source.dtype, dst.dtype, casting)
-    elif isinstance(src, SCALARS) or (isinstance(src, np.ndarray) and not src.ndim):
+        while source.ndim > dst.ndim and source.shape[0] == 1:
+            source = source[0]
+    elif isinstance(src, SCALARS):
         source = np.asarray(src)
-        weak = isinstance(src, (int, float, complex)) and not isinstance(src, np.generic)
-        given = np.result_type(dst.dtype, src) if weak else source.dtype
-        fits = np.can_cast(given, dst.dtype, casting)
-        if weak and source.dtype.kind in "iu":
-            source = np.asarray(src, dst.dtype)  # OverflowError where it does not fit
     else:
         raise unsupported(src)
-    if not fits:
-        raise TypeError(
-            f"Cannot cast {type(src)} from {source.dtype} to {dst.dtype} in {casting} casting mode"
-        )
-    mask = where._array if isinstance(where, ndarray) else where is None or bool(where)
+    mask = True if where is None else mask_of(where)
     target = dst._array
-    if isinstance(src, ndarray) and src._memory is dst._memory and mask is True:
+    if isinstance(src, ndarray) and src._memory is dst._memory and where is None:
         _check_memory(target, source)
+    if common_shape([target.shape, source.shape, np.shape(mask)]) != target.shape:
+        raise ValueError(f"could not broadcast {source.shape} into {target.shape}")
     submit(lambda: np.copyto(target, cast(source, target.dtype), "unsafe", where=mask))
 
 
@@ -53,8 +60,22 @@ def _check_memory(target: np.ndarray, source: np.ndarray) -> None:
         check_copy(target, source)
 
 
+def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False) -> ndarray:
+    """Where two arrays are equal to within a tolerance."""
+    a, b = asarray(a), asarray(b)
+    inexact = "c" in a.dtype.kind + b.dtype.kind
+    function = _ufuncs.is_close_complex if inexact else _ufuncs.is_close
+    return function(a, b, rtol, atol, equal_nan)
+
+
+def allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False) -> ndarray:
+    return isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan).all()
+
+
 def put(a, ind, v, mode="wrap") -> None:
     """``a.flat[ind] = v``; indices out of range wrap around by default."""
+    if not isinstance(mode, str) or mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode not understood")
     target = a._array
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     fit(target.dtype, v)
@@ -78,6 +99,11 @@ def _writes(function: Callable, at: int | None = None) -> Callable:
             raise unsupported(array)
         values, options, _ = unwrap_call(args, kwargs)
         target = array._array
+        if function is np.putmask and len(values) > 1 and isinstance(values[1], (list, tuple)):
+            raise TypeError("`values` should be of type cupy.ndarray")
+        if function is np.place and len(values) > 1:
+            if np.asarray(values[1]).dtype.char not in "?bBhHiIlLqQefdFD":
+                raise ValueError(f"Unsupported dtype {np.asarray(values[1]).dtype}")
         if at is not None:
             numbers = values[at] if len(values) > at else None
             if function is np.place and np.iscomplexobj(numbers) > np.iscomplexobj(target):
@@ -114,8 +140,10 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
 def apply_over_axes(func, a, axes) -> ndarray:
     """``func(a, axis)`` for one axis after the other; each result keeps the dimensions of ``a``."""
     result = asarray(a)
-    for axis in np.atleast_1d(axes):
-        axis = np.lib.array_utils.normalize_axis_index(int(axis), result.ndim)
+    if isinstance(axes, ndarray):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    for axis in axes if np.ndim(axes) else (axes,):
+        axis = np.lib.array_utils.normalize_axis_index(operator.index(axis), a.ndim)
         reduced = func(result, axis)
         if reduced.ndim == result.ndim - 1:
             reduced = expand_dims(reduced, axis)
@@ -151,7 +179,10 @@ def piecewise(x: ndarray, condlist, funclist) -> ndarray:
     """
     if any(callable(value) for value in funclist):
         raise NotImplementedError("Callable functions are not supported currently")
-    conditions = [condlist] if np.isscalar(condlist) else list(condlist)
+    conditions = [condlist] if np.isscalar(condlist) else condlist
+    conditions = [conditions[i] for i in range(len(conditions))]
+    for value in (*conditions, *funclist):
+        check_number(value)
     if len(funclist) - len(conditions) not in (0, 1):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
@@ -227,9 +258,14 @@ def require(a, dtype=None, requirements=None) -> ndarray:
         wanted = {possible[text.upper()] for text in requirements or ()}
     except KeyError as error:
         raise ValueError(f"Incorrect flag {error} in requirements") from None
-    if not wanted:
-        return asarray(a, dtype)
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    return array(a, dtype, copy=True if "O" in wanted else None, order=order)
+    if order != "A" and not isinstance(a, ndarray):  # the longer names are none of an order's
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}_CONTIGUOUS')")
+    try:
+        if not wanted:
+            return asarray(a, dtype)
+        return array(a, dtype, copy=True if "O" in wanted else None, order=order)
+    except TypeError:
+        raise ValueError(f'Incorrect dtype "{dtype}" provided') from None

@@ -54,6 +54,11 @@ class Plan:
     run: Callable | None = None
 
 
+def checked(stream):
+    """A stream for a launch; AttributeError for what is none."""
+    return stream if stream is None or stream.ptr is not None else None
+
+
 class GeneratedKernel:
     """A kernel whose source is written around the reader's text, once for each set of dtypes."""
 
@@ -66,6 +71,9 @@ class GeneratedKernel:
         preamble: str,
         options: Sequence[str],
     ):
+        for text in (in_params, out_params):
+            if not isinstance(text, str):
+                raise TypeError(f"Argument has incorrect type (expected str, got {type(text)})")
         if re.match("^[a-zA-Z_][a-zA-Z_0-9]*$", name) is None:
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.in_params = _kernel.parse_parameters(in_params, True)
@@ -74,7 +82,7 @@ class GeneratedKernel:
         self.nargs = self.nin + self.nout
         self.params = self.in_params + self.out_params
         self.name = self.__name__ = name
-        self.reduce_dims = reduce_dims
+        self.reduce_dims = bool(reduce_dims)
         self.preamble = preamble
         self.options = tuple(options)
         self._cached_codes: dict[tuple, str] = {}

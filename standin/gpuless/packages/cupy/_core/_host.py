@@ -30,6 +30,7 @@ class OnHost:
 
     def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
         """A copy in host memory, as a NumPy array; into ``out`` where one is given."""
+        blocking = bool(blocking)
         if out is not None and not blocking and isinstance(out, np.ndarray):
             return self._get_later(stream, out)
         host = self._host(stream)

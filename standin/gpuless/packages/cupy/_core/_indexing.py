@@ -85,13 +85,12 @@ def _entry(entry, assigned: bool):
         if isinstance(entry, list) and array.size == 0:
             array = array.astype(np.intp)
     else:
-        try:
-            return operator.index(entry), 1
-        except TypeError:
+        if not isinstance(entry, (int, np.integer)):
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                 "integer or boolean arrays are valid indices"
-            ) from None
+            )
+        return operator.index(entry), 1
     if array.dtype.kind not in "biu":
         raise IndexError(
             "arrays used as indices must be of integer or boolean type. "
@@ -135,7 +134,7 @@ class Elements:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(self.shape[0]))
 
-    def __getitem__(self, index):
+    def __getitem__(self, index, /):
         entries, advanced = resolve(index, self.shape)
         if not advanced:
             return self._view(self._array[entries])
@@ -253,9 +252,15 @@ class flatiter:
     def __setitem__(self, index, value) -> None:
         _check_flat(index)
         target, dtype = self._base._array, self._base.dtype
-        source = value._array if isinstance(value, ndarray) else number_of(value, dtype)
-        source = np.asarray(source)
         where = np.arange(target.size)[index]
+        if isinstance(value, ndarray):
+            source = value._array
+            if not where.ndim and source.ndim:
+                raise ValueError("Out shape is mismatched")
+        else:
+            source = np.asarray(number_of(value, dtype))
+            if source.ndim:
+                raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
         submit(lambda: np.put(target, where, cast(source, dtype).astype(dtype)))
 
     def copy(self):

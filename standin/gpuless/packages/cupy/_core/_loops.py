@@ -193,6 +193,43 @@ def _holds_zero(x) -> bool:
     return any((flat[i : i + (1 << 15)] == 0).any() for i in parts)
 
 
+def clip(x, low, high):
+    """The high bound where the low one is higher; a bound that is no number bounds nothing."""
+    made = np.where(x < low, low, np.where(x > high, high, x))
+    return (np.where(low > high, high, made),)
+
+
+def _in_double(x):
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def i0(x):
+    wide = _in_double(x)
+    return (np.where(np.isinf(wide), np.inf, np.i0(wide)).astype(x.dtype),)
+
+
+def sinc(x):
+    """Of whole numbers exactly 0, of 0 and of what is no number 1."""
+    wide = _in_double(x)
+    if x.dtype.kind == "c":
+        sine = np.sin(np.pi * wide)
+    else:
+        wide = np.abs(wide)
+        turn = np.remainder(wide, 2)
+        sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
+    return (np.where(np.abs(wide) > 1e-9, sine / (np.pi * wide), 1).astype(x.dtype),)
+
+
+def rsqrt(x):
+    return (np.reciprocal(np.sqrt(x)),)
+
+
+def is_close(x, y, rtol, atol, equal_nan):
+    near = np.abs(x - y) <= atol + rtol * np.abs(y)
+    same = (x == y) | (equal_nan & np.isnan(x) & np.isnan(y))
+    return (np.where(np.isfinite(x) & np.isfinite(y), near, same),)
+
+
 def lcm(x, y):
     """Its absolute value, also where it does not fit."""
     return (np.abs(np.lcm(x, y)),)

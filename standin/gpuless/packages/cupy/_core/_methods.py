@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._dispatch import check_dtype, extends, submit
+from cupy._core._dispatch import check_dtype, check_number, extends, submit, unsupported
 from cupy._core._ndarray import allocate_like, ndarray, place, wrap
 from cupy._core._order import partition
 from cupy._core._protocols import as_device
@@ -33,7 +35,7 @@ class Views:
 
     @real.setter
     def real(self, value) -> None:
-        self.real[...] = value
+        self.real[...] = _of_device(value)
 
     @property
     def imag(self):
@@ -45,15 +47,20 @@ class Views:
     def imag(self, value) -> None:
         if self.dtype.kind != "c":
             raise TypeError("cupy.ndarray does not have imaginary part to set")
-        self.imag[...] = value
+        self.imag[...] = _of_device(value)
 
     def view(self, dtype=None, type=None):
+        if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
+            raise ValueError("Type must be a sub-type of ndarray type")
         if dtype is None:
             return self._view(self._array.view())
         return self._view(self._array.view(check_dtype(dtype)))
 
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
+        if isinstance(copy, str):
+            raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None.")
+        copy = copy if copy is None else bool(copy)
         if order not in ("C", "F", "A", "c", "f", "a"):
             kind = TypeError if order is None else ValueError
             raise kind(f"order must be one of 'C', 'F', or 'A' (got {order!r})")
@@ -79,6 +86,16 @@ class Views:
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         return _view_of(self, lambda a: diagonal(a, offset, axis1, axis2))
+
+
+def _of_device(value):
+    """TypeError for what CuPy's kernels do not take."""
+    value = as_device(value)
+    if not isinstance(value, ndarray):
+        if isinstance(value, np.ndarray):
+            raise unsupported(value)
+        check_number(value)
+    return value
 
 
 def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:

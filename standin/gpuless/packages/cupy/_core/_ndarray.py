@@ -44,7 +44,9 @@ class ndarray:
     __module__ = "cupy"
 
     def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
-        shape = tuple(shape) if np.iterable(shape) else (shape,)
+        shape = tuple(shape) if np.iterable(shape) and not isinstance(shape, dict) else (shape,)
+        if any(isinstance(n, (bool, np.bool_)) for n in shape):
+            raise TypeError("an integer is required")
         shape = tuple(operator.index(n) for n in shape)
         dtype = check_dtype(dtype)
         made = allocate(shape, dtype, new_order(order), memptr, strides)
@@ -138,6 +140,8 @@ class Flags:
 
 def new_order(order: str | None) -> str:
     """The order of a new array; 'A' and 'K', which are for what has one, give 'F' in CuPy."""
+    if not (order is None or isinstance(order, str)):
+        raise TypeError(f"object of type {type(order).__name__!r} has no len()")
     return "F" if order in ("A", "a", "K", "k") else order or "C"
 
 

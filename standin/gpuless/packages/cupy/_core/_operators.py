@@ -116,6 +116,15 @@ def _search(function):
     return named(method, function.__name__, "with this array as its first argument")
 
 
+def _scatter(name: str, function, instead: str):
+    def method(self, slices, value) -> None:
+        text = f"`ndarray.{name}` is deprecated. Please use `cupy.{instead}.at` instead."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        self._scatter(function, slices, value)
+
+    return named(method, name)
+
+
 @extends(ndarray)
 class Methods:
     """Methods that are functions of the array."""
@@ -157,17 +166,18 @@ class Methods:
         warnings.warn(text + "future this will error.", DeprecationWarning, stacklevel=2)
         return self.copy()
 
-    def scatter_add(self, slices, value) -> None:
-        self._scatter(_ufuncs.add, slices, value)
-
-    def scatter_max(self, slices, value) -> None:
-        self._scatter(_ufuncs.maximum, slices, value)
-
-    def scatter_min(self, slices, value) -> None:
-        self._scatter(_ufuncs.minimum, slices, value)
+    scatter_add = _scatter("scatter_add", _ufuncs.add, "add")
+    scatter_max = _scatter("scatter_max", _ufuncs.maximum, "maximum")
+    scatter_min = _scatter("scatter_min", _ufuncs.minimum, "minimum")
 
     def clip(self, min=None, max=None, out=None):
-        return _routines.clip(self, min, max, out)
+        low = high = None
+        if self.dtype.kind in "iu":
+            low, high = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        elif self.dtype.kind == "f":
+            low, high = self.dtype.type(-np.inf), self.dtype.type(np.inf)
+        min, max = low if min is None else min, high if max is None else max
+        return _ufuncs.clip(self, min, max, out=out)
 
     def compress(self, condition, axis=None, out=None):
         return _routines.compress(condition, self, axis, out)

@@ -101,10 +101,6 @@ def unique_values(x):
     return np.unique(x, equal_nan=False)  # sorted, which NumPy's unique_values need not be
 
 
-def msort(a):
-    return np.sort(a, 0, kind="stable")
-
-
 def lexsort(keys):
     if np.ndim(keys) > 2:
         raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")

@@ -98,7 +98,7 @@ def _of_two(function: Callable, waits: bool = False) -> Callable:
     """NumPy's ``function`` of two polynomials: scalars, arrays of coefficients or ``poly1d``."""
     compute = row(function, "dd", waits=waits)
 
-    def call(a1, a2):
+    def call(a1, a2, /):
         found = compute(_coefficients(a1), _coefficients(a2))
         return poly1d(found) if isinstance(a1, poly1d) or isinstance(a2, poly1d) else found
 
@@ -121,7 +121,13 @@ polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host."""
+    if not (w is None or hasattr(w, "dtype")):
+        raise AttributeError(f"{type(w).__name__!r} object has no attribute 'dtype'")
+    if rcond is None and isinstance(x, ndarray):  # of the type in which CuPy computes
+        rcond = x.size * np.finfo(np.result_type(x.dtype, float)).eps
     found = _fit(x, y, deg, rcond, full, w, cov)
+    if full:  # the rank is one of cuSOLVER's integers
+        found = (*found[:2], array(found[2], np.int32), *found[3:])
     if full and isinstance(found[-1], ndarray):
         return (*found[:-1], found[-1].get()[()])
     return found
@@ -169,6 +175,8 @@ class poly1d:
 
     def __init__(self, c_or_r, r=False, variable=None):
         known = isinstance(c_or_r, (poly1d, np.poly1d))
+        if not (variable is None or isinstance(variable, str)):
+            raise TypeError(f"Expected str, got {type(variable).__name__}")
         self._variable = variable or (c_or_r.variable if known else "x")
         if known:
             self._coeffs = asarray(c_or_r.coeffs)
@@ -276,7 +284,7 @@ class poly1d:
         if val == 0:
             return poly1d(1)
         dtype = self._coeffs.dtype
-        if val > 1:
+        if val >= 1:
             wide = float if dtype == np.uint64 else {"c": complex, "f": float}.get(dtype.kind, int)
             dtype = np.promote_types(dtype, wide)
         return poly1d(_power(self.coeffs.astype(dtype, copy=False), val))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._dispatch import named
+from cupy._core._dispatch import check_number, named
 from cupy._core._ndarray import ndarray
 
 MANY = 1 << 14  # so many numbers of single precision may be added one after the other
@@ -18,6 +18,13 @@ MANY = 1 << 14  # so many numbers of single precision may be added one after the
 def normalized(axis, ndim: int) -> tuple[int, ...]:
     """The axes that a reduction goes over."""
     return np.lib.array_utils.normalize_axis_tuple(range(ndim) if axis is None else axis, ndim)
+
+
+def check_ddof(ddof) -> None:
+    """TypeError for a device array, which is of another type than the kernel's number."""
+    check_number(ddof)
+    if isinstance(ddof, np.ndarray):
+        raise TypeError(f"Type is mismatched. ddof {ddof.dtype}")
 
 
 def one_by_one(a: np.ndarray, axis) -> bool:

@@ -9,13 +9,26 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._creation import asarray
-from cupy._core._dispatch import SCALARS, named, unsupported
+from cupy._core._dispatch import SCALARS, check_dtype, named, unsupported
 from cupy._core._ndarray import ndarray
-from cupy._core._parameters import held
+from cupy._core._parameters import check_kinds, held
 from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
 
+_AXES = {
+    "axis",
+    "axes",
+    "kth",
+    "axis1",
+    "axis2",
+    "axisa",
+    "axisb",
+    "axisc",
+    "source",
+    "destination",
+    "start",
+}
 # Keywords of NumPy's that CuPy's functions do not have.
 _NO_KEYWORDS = {"where", "initial", "subok", "like", "device", "sorted", "overwrite_input"}
 
@@ -40,7 +53,8 @@ def row(
     - ``o`` is a device array; of a NumPy array CuPy calls the method of that name, so that NumPy
       does all of the work, unasked
     - ``a`` is a device array, or a NumPy array or list that CuPy copies to the device
-    - ``A`` is a sequence of these
+    - ``n`` is the same without a list
+    - ``A`` is a sequence of what ``a`` is
     - ``-`` is anything but a NumPy array
 
     ``waits``: the host has to know the values or their number, so that a capture refuses the call.
@@ -51,7 +65,7 @@ def row(
     """
     name = name or function.__name__
     letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
-    refused = _NO_KEYWORDS.difference(keywords)
+    refused = _NO_KEYWORDS.difference(keywords)  # a set of its own
     try:
         parameters = [
             parameter.name
@@ -61,7 +75,10 @@ def row(
     except ValueError:
         parameters = []
     most, hold = held(name, parameters)
+    refused |= _outless(function)
+    check = check_kinds(name, parameters)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
+    dtype_at = parameters.index("dtype") if "dtype" in parameters[1:] else None
     out_at = parameters.index("out") if "out" in parameters[1:] else None
 
     def call(*args, **kwargs):
@@ -69,6 +86,17 @@ def row(
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
         if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
+            args, kwargs = _leading(args, kwargs, parameters[: len(arguments)])
+        for position, value in enumerate(args[1:], 1):
+            if position < len(parameters) and parameters[position] in _AXES:
+                _check_axis(value)
+        for keyword in _AXES.intersection(kwargs):
+            _check_axis(kwargs[keyword])
+        dtype = args[dtype_at] if dtype_at and len(args) > dtype_at else kwargs.get("dtype")
+        if dtype is not None:
+            check_dtype(dtype)
+        if check:
+            check(args, kwargs)
         taken = list(args)
         for position, (letter, arg) in enumerate(zip(letters, args, strict=False)):
             if letter == "o" and not isinstance(arg, ndarray):
@@ -90,6 +118,31 @@ def row(
     return named(call, name)
 
 
+def _outless(function: Callable) -> set[str]:
+    """``out``, where the function is known to have none: ``routine`` would take it for all."""
+    try:
+        known = inspect.signature(function).parameters
+    except ValueError:
+        return set()
+    any_keyword = any(one.kind == one.VAR_KEYWORD for one in known.values())
+    return set() if "out" in known or any_keyword else {"out"}
+
+
+def _leading(args: tuple, kwargs: dict, names: list[str]) -> tuple[tuple, dict]:
+    """A call's arguments, of which those with these names stand first, without a keyword."""
+    kwargs = dict(kwargs)
+    while len(args) < len(names) and names[len(args)] in kwargs:
+        args = (*args, kwargs.pop(names[len(args)]))
+    return args, kwargs
+
+
+def _check_axis(axis) -> None:
+    """TypeError for a device array, which is no index of Python's."""
+    for one in axis if isinstance(axis, (list, tuple)) else (axis,):
+        if isinstance(one, ndarray):
+            raise TypeError("'ndarray' object cannot be interpreted as an integer")
+
+
 def _check_axes(name: str, taken: list, kwargs: dict, at: int) -> None:
     """CuPy's reductions take axes in a list, too, and none of an array that has none."""
     axis = taken[at] if len(taken) > at else kwargs.get("axis")
@@ -107,6 +160,8 @@ def _taken(letter: str, arg):
     """An argument as the function takes it; TypeError where CuPy raises one."""
     if letter == "a":
         return asarray(arg) if isinstance(arg, (np.ndarray, list, tuple)) else arg
+    if letter == "n":
+        return asarray(arg) if isinstance(arg, np.ndarray) else arg
     if letter == "A":
         return [_taken("a", item) for item in arg]
     if letter == "s":
@@ -123,6 +178,8 @@ def _left_to_numpy(name: str, arg, args: tuple, kwargs: dict):
     """What NumPy makes of the call, all of it on the host."""
     if not isinstance(arg, (np.ndarray, np.generic)):
         raise AttributeError(f"{type(arg).__name__!r} object has no attribute {name!r}")
+    if name == "ptp":  # CuPy calls the method, which NumPy's arrays have lost
+        raise AttributeError(f"{type(arg).__name__!r} object has no attribute 'ptp'")
     for other in (*args, *kwargs.values()):
         if isinstance(other, ndarray):
             raise unsupported(arg)

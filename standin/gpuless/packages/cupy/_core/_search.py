@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core._dispatch import check_number
+
 
 def compared_as(*types: np.dtype) -> np.dtype | None:
     """The type in which C compares these, None where NumPy's holds no more than it."""
@@ -83,6 +85,9 @@ def check_complex(a, b) -> None:
 
 
 def isin(element, test_elements, assume_unique=False, invert=False):
+    check_number(invert)
+    if isinstance(invert, np.ndarray) and (invert.ndim or invert.dtype != bool):
+        raise TypeError(f"Type is mismatched. invert {invert.dtype} bool")
     check_complex(element, test_elements)
     if compared_as(element.dtype, test_elements.dtype) is None:
         return np.isin(element, test_elements, assume_unique, invert)

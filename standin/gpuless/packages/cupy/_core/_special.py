@@ -5,15 +5,18 @@ and which calls end in cuBLAS.
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from cupy._core._casts import as_type
-from cupy._core._dispatch import check_numbers, named, unsupported
+from cupy._core._dispatch import check_number, named, unsupported
+from cupy._core._loops import remainder
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import into
+from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
 
 
@@ -36,7 +39,26 @@ def size(a, axis=None) -> int:
     """How many elements ``a`` has, or has along ``axis``; TypeError for what is no device array."""
     if not isinstance(a, ndarray):
         raise unsupported(a)
-    return np.size(a._array, axis)
+    return np.size(a._array, axis if axis is None else operator.index(axis))
+
+
+def byte_bounds(a) -> tuple[int, int]:
+    """The addresses of the first byte of ``a`` and of the one behind its last."""
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Argument 'array' has incorrect type (got {type(a).__name__})")
+    return np.lib.array_utils.byte_bounds(a._array)
+
+
+def share(function: Callable) -> Callable:
+    """NumPy's ``function`` about memory, which CuPy does not limit in its work."""
+
+    @functools.wraps(function)
+    def call(a, b, max_work=None):
+        if max_work is not None:
+            raise NotImplementedError("Only supported for `max_work` is `None`")
+        return function(a, b)
+
+    return call
 
 
 def _array(function: Callable) -> Callable:
@@ -44,8 +66,14 @@ def _array(function: Callable) -> Callable:
     return lambda *args, **kwargs: np.asarray(function(*args, **kwargs))
 
 
-real, imag = _array(np.real), _array(np.imag)
-allclose = _array(np.allclose)
+def real(val):
+    return np.real(np.asarray(val))
+
+
+def imag(val):
+    return np.imag(np.asarray(val))
+
+
 array_equal, array_equiv = _array(np.array_equal), _array(np.array_equiv)
 
 
@@ -74,29 +102,91 @@ def diag(v, k=0):
 def gradient(f, *varargs, axis=None, edge_order=1):
     if any(isinstance(spacing, (list, tuple)) for spacing in varargs):
         raise AttributeError("'list' object has no attribute 'dtype'")
+    for spacing in varargs:
+        check_number(spacing)
+    if np.asarray(f).dtype.kind not in "biufc":
+        raise ValueError(f"Unsupported dtype {np.asarray(f).dtype}")
+    if isinstance(axis, (list, set, dict)):
+        raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
     found = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
     return list(found) if isinstance(found, tuple) else found
 
 
+def _parts(function: np.ufunc, x, factor) -> np.ndarray:
+    """``function`` of the real and the imaginary part each, by a real number."""
+    if x.dtype.kind != "c":
+        return function(x, factor)
+    made = np.empty_like(x)
+    made.real, made.imag = function(x.real, factor), function(x.imag, factor)
+    return made
+
+
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """What lies beyond the ends has the type of ``fp``, too."""
+    """As CuPy's kernel has it: what lies beyond the ends has the type of ``fp``, in which also the
+    steps are taken, so that among integers without a sign one downwards is a large one."""
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("xp and fp must be 1D arrays")
+    if xp.size != fp.size:
+        raise ValueError("fp and xp are not of the same length")
+    if not xp.size:
+        raise ValueError("array of sample points is empty")
     if not x.flags.c_contiguous:
         raise NotImplementedError("Non-C-contiguous x is currently not supported")
-    if x.dtype.kind == "b" or xp.dtype.kind == "b":
-        raise TypeError("can't get common type for non-numeric array")
-    ends = (None if end is None else np.asarray(end, fp.dtype).item() for end in (left, right))
-    return np.interp(x, xp, fp, *ends, period)
+    if not np.can_cast(np.common_type(x, xp), float):
+        raise TypeError("Cannot cast array data to float64 according to the rule 'safe'")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+        x, xp = (remainder(one.astype(float), np.asarray(period, float))[0] for one in (x, xp))
+        order = np.argsort(xp, kind="stable")
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[:1]))
+    last = xp.size - 1
+    place = searchsorted(xp, x, "right") - 1
+    before = np.clip(place, 0, max(last - 1, 0))
+    left = fp[0] if left is None else np.array(left, fp.dtype).ravel()[0]
+    right = fp[-1] if right is None else np.array(right, fp.dtype).ravel()[0]
+    common = compared_as(xp.dtype, x.dtype) or np.result_type(xp, x)
+    at, points = x.astype(common), xp.astype(common)
+    kind = complex if fp.dtype.kind == "c" else float
+    short = {"f": np.float32}.get(fp.dtype.kind, np.int32)  # as C takes a half or a short
+    values, steps = fp.astype(kind), fp.astype(short) if fp.dtype.itemsize < 4 else fp
+    if last:
+        step = (steps[before + 1] - steps[before]).astype(kind)
+        wide, points_of = x.astype(float), xp.astype(float)
+        slope = _parts(np.divide, step, points_of[before + 1] - points_of[before])
+        made = _parts(np.multiply, slope, wide - points_of[before]) + values[before]
+        again = _parts(np.multiply, slope, wide - points_of[before + 1]) + values[before + 1]
+        made = np.where(np.isnan(made), again, made)
+        flat = np.isnan(made) & (fp[before] == fp[before + 1])
+        made = np.where(flat, values[before], made)
+        made = np.where(at == points[before], values[before], made)
+    else:
+        made = np.full(x.shape, right, kind)
+    made = np.where(place >= last, kind(right), made)
+    made = np.where(at == points[-1], values[-1], made)
+    made = np.where(place < 0, kind(left), made)
+    return np.where(np.isnan(x), x, made).astype(kind)
+
+
+def _check_bits(bitorder) -> None:
+    if bitorder not in ("big", "little"):
+        raise ValueError("bitorder must be either 'big' or 'little'")
 
 
 def packbits(a, axis=None, bitorder="big"):
     if axis is not None:
         raise NotImplementedError("axis option is not supported yet")
+    _check_bits(bitorder)
     return np.packbits(a, bitorder=bitorder)
 
 
 def unpackbits(a, axis=None, bitorder="big"):
     if axis is not None:
         raise NotImplementedError("axis option is not supported yet")
+    _check_bits(bitorder)
     return np.unpackbits(a, bitorder=bitorder)
 
 
@@ -113,6 +203,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError("mode 'median' is not supported")
     if array.dtype.kind in "iu":  # OverflowError
         np.asarray(kwargs.get("constant_values", 0), array.dtype)
+    for name, value in (("pad_width", pad_width), *kwargs.items()):
+        if isinstance(value, np.ndarray):
+            raise TypeError(f"`{name}`: implicit conversion to a NumPy array is not allowed.")
     made = np.pad(array, pad_width, mode, **kwargs)
     if mode == "linear_ramp" and array.dtype.kind in "iu":
         ends, limits = np.asarray(kwargs.get("end_values", 0)), np.iinfo(array.dtype)
@@ -152,6 +245,19 @@ def compress(condition, a, axis=None, out=None):
     return take(a, np.nonzero(condition)[0], axis, out)
 
 
+def of_whole(row: Callable) -> Callable:
+    """``row``, ``compress``: a condition of the host's is one of whole numbers, so 0.5 is False."""
+
+    def call(condition, a, axis=None, out=None):
+        if not isinstance(condition, ndarray):
+            if np.ndim(condition) != 1:
+                raise ValueError("condition must be a 1-d array")
+            condition = np.array(condition, int)
+        return row(condition, a, axis, out)
+
+    return named(call, row.__name__)
+
+
 def around(a, decimals=0, out=None):
     """Rounded in double precision, whatever the array's; integers among themselves."""
     a = np.asarray(a)
@@ -180,11 +286,6 @@ def _rounded(a: np.ndarray, unit: int) -> np.ndarray:
     return (whole * 10 + tens) * np.asarray(unit, dtype)
 
 
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """A number is an array of no axes, of a type of its own."""
-    return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
-
-
 def average(row):
     """``row``, of whose results the number of elements is one of the host's where there is one."""
 
@@ -203,6 +304,26 @@ def broadcast_arrays(*args):
     return tuple(next(made) if isinstance(arg, np.ndarray) else arg for arg in args)
 
 
+def with_scalars(row: Callable) -> Callable:
+    """``row``, which gives back NumPy's numbers as they are."""
+
+    def call(*args):
+        made = row(*args)
+        kept = zip(args, made, strict=True)
+        return tuple(arg if isinstance(arg, np.generic) else one for arg, one in kept)
+
+    return named(call, row.__name__)
+
+
+def real_if_close(row: Callable) -> Callable:
+    """``row``; what is not complex, a number of NumPy's too, is given back."""
+
+    def call(a, tol=100):
+        return a if not np.issubdtype(a.dtype, np.complexfloating) else row(a, tol)
+
+    return named(call, "real_if_close")
+
+
 def ix_(*args):
     """An axis without places has integers, whatever its type."""
     return np.ix_(*(arg if np.size(arg) else np.asarray(arg, np.intp) for arg in args))
@@ -218,7 +339,8 @@ def fit(dtype: np.dtype, *numbers) -> None:
 def choice(condition, x=None, y=None):
     if x is None or y is None:
         raise ValueError("Must provide both 'x' and 'y' or neither.")
-    check_numbers(x, y)
+    check_number(x)
+    check_number(y)
     for value, other in ((x, y), (y, x)):
         fit(getattr(other, "dtype", np.dtype(float)), value)
     if isinstance(x, int) and isinstance(y, int) and max(x, y) >= 1 << 63:
@@ -227,62 +349,7 @@ def choice(condition, x=None, y=None):
 
 
 def clip(a, a_min, a_max, out=None):
-    """A bound that is no number bounds nothing."""
-
-    check_numbers(a_min, a_max)
-    if a.dtype.kind == "c" and a_min is a_max is None:
-        raise TypeError("Unsupported type <class 'NoneType'>")
-    if a.dtype.kind in "bc" and not (a_min is a_max is None):
-        if a.dtype.kind == "c" or a_min is None or a_max is None:
-            raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
-    if a.dtype.kind != "c" and any(np.iscomplexobj(value) for value in (a_min, a_max)):
-        raise TypeError(f"Wrong type ({a.dtype}) of arguments for cupy_clip")
-    if all(value is None or type(value) is int for value in (a_min, a_max)):
-        fit(a.dtype, a_min, a_max)
-
-    def bound(value, limit):
-        if value is None or np.result_type(value).kind != "f":
-            return value
-        if isinstance(value, float):
-            return limit if value != value else value
-        return np.where(np.isnan(value), np.asarray(limit, value.dtype), value)
-
-    low, high = bound(a_min, -np.inf), bound(a_max, np.inf)
-    made = np.asarray(np.clip(a, low, high, out))
-    if a.dtype.kind == "f":  # one zero for another is no change
-        np.copyto(made, a, "unsafe", where=(a == 0) & (made == 0))
-    if a.dtype.kind == "f" and low is not None and high is not None and np.any(low > high):
-        np.copyto(made, high, where=np.greater(low, high))  # also where a is no number
-    return made
-
-
-def _of_float_type(function: Callable) -> Callable:
-    """``function`` in double precision, in the type that a sine of ``x`` has."""
-
-    def call(x):
-        x = np.asarray(x)
-        dtype = np.sin.resolve_dtypes((x.dtype, None))[1]
-        wide = np.complex128 if dtype.kind == "c" else np.float64
-        return function(x.astype(wide)).astype(dtype)
-
-    return named(call, function.__name__)
-
-
-@_of_float_type
-def i0(x):
-    return np.where(np.isinf(x), np.inf, np.i0(x))
-
-
-@_of_float_type
-def sinc(x):
-    """Of whole numbers exactly 0, of 0 and of what is no number 1."""
-    if x.dtype.kind == "c":
-        sine = np.sin(np.pi * x)
-    else:
-        x = np.abs(x)
-        turn = np.remainder(x, 2)
-        sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
-    return np.where(np.abs(x) > 1e-9, sine / (np.pi * x), 1)
+    return a.clip(a_min, a_max, out=out)
 
 
 def angle(z, deg=False):
@@ -303,6 +370,7 @@ def atleast(function: Callable) -> Callable:
     """``numpy.atleast_1d`` or its like; new axes by ``reshape``, and of several arrays a list."""
 
     def call(*arrays):
+        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in arrays]
         shapes = [function(a).shape for a in arrays]
         made = [
             a if np.shape(a) == s else np.reshape(a, s) for a, s in zip(arrays, shapes, strict=True)
@@ -322,15 +390,23 @@ def or_of_scalars(row: Callable, function: Callable) -> Callable:
 
 
 def choose(a, choices, out=None, mode="raise"):
+    if not isinstance(mode, str) or mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode not understood")
+    if out is not None and isinstance(choices, np.ndarray) and out.dtype != choices.dtype:
+        raise TypeError(f"Type is mismatched. choices {choices.dtype} {out.dtype} T")
     if not isinstance(choices, np.ndarray):
         raise AttributeError(f"{type(choices).__name__!r} object has no attribute 'shape'")
     return np.choose(a, choices, out, mode)
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of vectors of two elements
-        return np.cross(a, b, axisa, axisb, axisc, axis)
+    with warnings.catch_warnings(record=True) as given:  # of vectors of two elements
+        warnings.simplefilter("always", DeprecationWarning)
+        made = np.cross(a, b, axisa, axisb, axisc, axis)
+    if given:
+        text = "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors"
+        warnings.warn(f"{text} instead.", DeprecationWarning, stacklevel=6)
+    return made
 
 
 def nonzero(argwhere: Callable, plain: Callable) -> Callable:
@@ -416,6 +492,8 @@ def min_scalar_type(a) -> np.dtype:
 
 def take_along_axis(arr, indices, axis):
     """NumPy's, for indices modulo the length: on a device one out of range wraps around."""
+    if not isinstance(indices, np.ndarray):
+        raise AttributeError(f"{type(indices).__name__!r} object has no attribute 'dtype'")
     try:
         return np.take_along_axis(arr, indices, axis)
     except IndexError:

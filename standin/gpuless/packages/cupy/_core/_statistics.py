@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._dispatch import named
-from cupy._core._reductions import in_parts, normalized
+from cupy._core._dispatch import check_number, named
+from cupy._core._reductions import check_ddof, in_parts, normalized
 from cupy._core._search import compared_as
 from cupy._core._sums import mean
 
@@ -17,18 +17,50 @@ _sum, _nansum, _var, _nanvar = map(in_parts, (np.sum, np.nansum, np.var, np.nanv
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 
 
-def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+def percentile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
+):
+    if interpolation is not None:
+        method = _renamed(method, interpolation, "percentile")
     q = (np.asarray(q) if isinstance(q, (list, tuple)) else q) / 100
     if not _is_valid(q):
         raise ValueError("Percentiles must be in the range [0, 100]")
     return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
 
 
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+def quantile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
+):
+    if interpolation is not None:
+        method = _renamed(method, interpolation, "quantile")
     q = np.asarray(q) if isinstance(q, (list, tuple)) else q
     if not _is_valid(q):
         raise ValueError("Quantiles must be in the range [0, 1]")
     return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+
+def _renamed(method: str, interpolation: str, name: str) -> str:
+    text = f"the `interpolation=` argument to {name} was renamed to `method=`"
+    warnings.warn(text, DeprecationWarning, stacklevel=7)
+    if method != "linear":
+        raise TypeError("You shall not pass both `method` and `interpolation`!")
+    return interpolation
 
 
 def _is_valid(q) -> bool:
@@ -38,12 +70,14 @@ def _is_valid(q) -> bool:
 
 def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: bool):
     """NaN are the largest numbers, as they are sorted, and make no NaN of all the rest."""
-    if method not in (*_WHOLE, "midpoint", "linear"):
+    if not isinstance(method, str) or method not in (*_WHOLE, "midpoint", "linear"):
         raise ValueError(f"'{method}' method is not yet supported. Please use any other method.")
     dtype, places = np.result_type(a, q), np.asarray(q)
     if places.ndim > 1:
         raise ValueError(f"Expected q to have a dimension of 1.\nActual: {places.ndim} != 1")
     axes = normalized(axis, a.ndim)
+    if isinstance(axis, np.integer):
+        raise TypeError(f"{type(axis).__name__!r} object is not iterable")
     if out is not None and not out.ndim:  # CuPy turns its axes
         raise ValueError("Axis out of range")
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
@@ -65,6 +99,10 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
         found = found.reshape([-1, *ones] if places.size > 1 else ones)
     if out is None:
         return np.asarray(found, order="C")
+    if out.shape != found.shape:
+        raise ValueError("Output shape mismatch")
+    if method in _WHOLE and out.dtype != found.dtype:
+        raise TypeError("Output dtype mismatch")
     np.copyto(out, found, "unsafe")
     return out
 
@@ -95,6 +133,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     the array."""
     if isinstance(axis, (list, np.ndarray)):
         raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
+    check_ddof(ddof)
     rest = max(math.prod(a.shape[i] for i in normalized(axis, a.ndim)) - ddof, 0)
     if dtype is None and rest and a.dtype.char != "e":
         return _var(a, axis, None, out, ddof, keepdims=keepdims)
@@ -119,6 +158,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """Where ``ddof`` leaves nothing to divide by, a sum of squares divided by 0."""
+    check_ddof(ddof)
     if a.dtype.kind in "biu":
         return var(a, axis, dtype, out, ddof, keepdims)
     if a.dtype.char == "e" and np.dtype(dtype or "e") == "e":
@@ -136,7 +176,10 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
                 np.where(np.isnan(a), 0, size) / made.dtype.type(0), axis, keepdims=keepdims
             )
             made = np.where(np.isnan(made), over, made)
-    if out is not None and out.shape != made.shape:
+    if out is None:  # the type is the array's, whatever the ``dtype`` it is added in
+        kind = np.dtype(dtype or a.dtype)
+        return made.astype(kind.type(0).real.dtype if kind.kind == "c" else a.real.dtype)
+    if out.shape != made.shape:
         raise ValueError("Out shape is mismatched")
     return _given(made, out)
 
@@ -158,8 +201,8 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 def _root(square, dtype, out):
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         raise TypeError(f"Wrong type ({dtype}) of arguments for cupy_sqrt")
-    made = np.sqrt(square)
-    return _given(made if dtype is None else made.astype(dtype), out)
+    made = np.sqrt(square if dtype is None else square.astype(dtype))
+    return _given(made, out)
 
 
 def _given(made, out):
@@ -175,6 +218,12 @@ def cov(
     a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
     """Weights count in the sum of the products, but not in the mean that is taken off."""
+    if ddof is not None:
+        check_number(ddof)
+    if fweights is not None and np.asarray(fweights).dtype.kind not in "iu":
+        raise TypeError("fweights must be integer")
+    if not (aweights is None or isinstance(aweights, np.ndarray)):
+        raise TypeError("aweights must be a cupy.ndarray")
     made = np.cov(a, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
     weights = [np.asarray(w, float) for w in (fweights, aweights) if w is not None]
     if not weights:
@@ -238,6 +287,15 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=False):
+    if not isinstance(sample, np.ndarray):
+        if not all(isinstance(one, np.ndarray) for one in sample):
+            raise TypeError("Argument 'a' has incorrect type (expected cupy.ndarray)")
+        sample = np.stack(sample, axis=-1)
+    if sample.ndim not in (1, 2):
+        raise ValueError("a sample has one axis or two")
+    for one in bins if isinstance(bins, (list, tuple)) else ():
+        if isinstance(one, (list, tuple)):
+            raise ValueError("array-like bins not supported")
     made, edges = np.histogramdd(sample, bins, range, density, weights)
     return _framed(made, density), edges
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import operator
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import normalized, one_by_one
+from cupy._core._reductions import normalized
+from cupy._core._sums import in_float
 
 
 def count_nonzero(a, axis=None):
@@ -50,7 +53,12 @@ def splits(row: Callable) -> Callable:
         at = indices_or_sections
         if isinstance(at, (ndarray, float, np.floating)):
             raise TypeError(f"{type(at).__name__!r} object cannot be interpreted as an integer")
-        at = at.tolist() if isinstance(at, np.ndarray) else at
+        if isinstance(at, np.ndarray) and at.ndim:
+            at = at.tolist()
+        if isinstance(at, (list, tuple, range)):
+            at = [operator.index(one) for one in at]
+        elif not isinstance(at, (int, np.integer, np.bool_)):
+            raise TypeError(f"{type(at).__name__!r} object is no number of sections, nor places")
         parts = row(ary, at, *args, **kwargs)
         return [ary] if len(parts) == 1 else parts
 
@@ -68,6 +76,17 @@ def repeat(a, repeats, axis=None):
     return np.repeat(a, repeats, axis)
 
 
+def roll(a, shift, axis=None):
+    """Places from a device array are whole numbers; in a list there are the host's only."""
+    if isinstance(shift, np.ndarray) and shift.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast output operand from {shift.dtype} to int64")
+    if isinstance(shift, (list, tuple)) and any(isinstance(one, np.ndarray) for one in shift):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+    if axis is not None and not isinstance(axis, (int, np.integer)) and not np.iterable(axis):
+        raise TypeError(f"{type(axis).__name__!r} object is not iterable")
+    return np.roll(a, shift, axis)
+
+
 def expand_dims(a, axis):
     if isinstance(axis, list):
         raise TypeError("Argument 'axis' has incorrect type (expected tuple, got list)")
@@ -81,8 +100,8 @@ def flip(m, axis=None):
 
 
 def tile(A, reps):
-    if isinstance(reps, np.ndarray):
-        raise TypeError("'ndarray' object cannot be interpreted as an integer")
+    if isinstance(reps, (np.ndarray, bool, np.bool_)):
+        raise TypeError("an integer is required")
     return np.tile(A, reps)
 
 
@@ -99,16 +118,23 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The numbers are paired in their own type: of Booleans, True and True are True."""
     _refuse_host(x=x)
-    single = np.result_type(y.dtype, *(part.dtype for part in (x, dx) if hasattr(part, "dtype")))
-    if single.char != "e" and not (single.char in "fF" and one_by_one(y, axis)):
-        return np.trapezoid(y, x, dx, axis)
-    wide = y.astype("f" if single.char == "e" else np.result_type(y, "d"))
-    return np.asarray(np.trapezoid(wide, x, dx, axis), single)
+    if isinstance(dx, (list, tuple)):
+        raise TypeError(f"unsupported operand type(s) for *: {type(dx).__name__!r} and 'ndarray'")
+    first, second = [[slice(None)] * y.ndim for _ in range(2)]
+    first[axis], second[axis] = slice(1, None), slice(None, -1)
+    if x is not None and x.ndim == 1:
+        ones = [1] * y.ndim
+        ones[axis] = -1
+        dx = np.diff(x).reshape(ones)
+    elif x is not None:
+        dx = np.diff(x, axis=axis)
+    return in_float(np.sum)(np.asarray(dx * (y[tuple(first)] + y[tuple(second)]) / 2.0), axis)
 
 
 def of_two(function: Callable) -> Callable:
-    """``numpy.cov`` or ``numpy.corrcoef``."""
+    """``cov``, whose other array is none of the host's."""
 
     @functools.wraps(function)
     def call(a, y=None, *args, **kwargs):
@@ -116,3 +142,11 @@ def of_two(function: Callable) -> Callable:
         return function(a, y, *args, **kwargs)
 
     return call
+
+
+def corrcoef(a, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
+    _refuse_host(y=y)
+    if bias is not None or ddof is not None:
+        text = "bias and ddof have no effect and are deprecated"
+        warnings.warn(text, DeprecationWarning, stacklevel=1)
+    return np.corrcoef(a, y, rowvar, dtype=dtype)

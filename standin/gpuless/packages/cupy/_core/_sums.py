@@ -54,14 +54,32 @@ def cast_first(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(a, *args, **kwargs):
         dtype, out = kwargs.get("dtype", args[1] if len(args) > 1 else None), kwargs.get("out")
-        dtype = out.dtype if dtype is None and out is not None else dtype
+        dtype = out.dtype if out is not None else dtype
         if dtype is not None and a.dtype.kind in "fc" and np.dtype(dtype).kind != "c":
             if function.__name__.startswith("nan"):
                 a = np.where(np.isnan(a), function.__name__ == "nancumprod", a)
             a = cast(a, np.dtype(dtype)).astype(dtype)
-        return function(a, *args, **kwargs)
+        if out is None:
+            return function(a, *args, **kwargs)
+        return _scan(function, a, out, args[0] if args else kwargs.get("axis"))
 
     return call
+
+
+def _scan(function: Callable, a, out, axis):
+    """As CuPy has it: ``a`` is copied into ``out``, whose numbers are added as they lie in memory,
+    whatever the ``dtype``."""
+    if np.broadcast_shapes(a.shape, out.shape) != out.shape:
+        raise ValueError("Out shape is mismatched")
+    out[...] = a
+    if axis is None:
+        order = "F" if out.flags.fnc else "C"
+        out[...] = function(out.ravel(order), axis=0, dtype=out.dtype).reshape(
+            out.shape, order=order
+        )
+    else:
+        out[...] = function(out, axis=axis, dtype=out.dtype)
+    return out
 
 
 def _running(function: Callable) -> Callable:
@@ -86,23 +104,42 @@ cumsum, cumprod, nancumsum, nancumprod = map(
 )
 
 
-@functools.wraps(np.cumulative_sum)
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    return _cumulative(np.cumulative_sum, x, axis, dtype, out, include_initial)
+    return _cumulative(cumsum, 0, x, axis, dtype, out, include_initial)
 
 
-@functools.wraps(np.cumulative_prod)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    return _cumulative(np.cumulative_prod, x, axis, dtype, out, include_initial)
+    return _cumulative(cumprod, 1, x, axis, dtype, out, include_initial)
 
 
-def _cumulative(function: Callable, x, axis, dtype, out, include_initial: bool):
-    def run(a, axis, dtype, out=None):
-        return function(a, axis=axis, dtype=dtype, out=out, include_initial=include_initial)
+def _cumulative(function: Callable, identity: int, x, axis, dtype, out, include_initial):
+    x, run = np.atleast_1d(x), cast_first(function)
+    if axis is None and x.ndim > 1:
+        raise ValueError("For arrays of more than one dimension ``axis`` argument is required.")
+    axis = 0 if axis is None else normalized(operator.index(axis), x.ndim)[0]
+    shape = tuple(n + bool(include_initial) * (i == axis) for i, n in enumerate(x.shape))
+    if out is not None and out.shape != shape:
+        raise ValueError(f"out.shape {out.shape} does not match expected shape {shape}")
+    if not include_initial:
+        return run(x, axis, dtype) if out is None else run(x, axis, dtype, out=out)
+    made = np.empty(shape, run(x, axis, dtype).dtype) if out is None else out
+    turned = np.moveaxis(made, axis, 0)
+    turned[0] = identity
+    run(x, axis, dtype, out=np.moveaxis(turned[1:], 0, axis))
+    return made
 
-    if axis is None and x.ndim != 1:
-        return run(x, axis, dtype, out)  # ValueError
-    return _running(run)(x, axis if axis is None else normalized(axis, x.ndim)[0], dtype, out)
+
+def added_at(a, indices, axis, dtype):
+    """CuPy's ``add.reduceat``: differences of running sums, so that a NaN goes on to the end."""
+    axis = normalized(operator.index(axis), a.ndim)[0]
+    ends = np.append(indices, a.shape[axis])
+    sums = np.moveaxis(cast_first(cumsum)(a, axis, dtype), axis, 0)
+    sums = np.concatenate((np.zeros((1, *sums.shape[1:]), sums.dtype), sums))
+    first, last = ends[:-1], ends[1:]
+    one = np.moveaxis(a, axis, 0).take(first, 0, mode="wrap")
+    several = sums.take(last, 0, mode="wrap") - sums.take(first, 0, mode="wrap")
+    made = np.where((first >= last).reshape(-1, *[1] * (a.ndim - 1)), one, several)
+    return np.moveaxis(made, 0, axis)
 
 
 _OF_CUB = "bBhHiIlLqQefdFD"  # the types that cuB reduces, and those whose sums have that type
@@ -154,6 +191,8 @@ def summed(function: Callable) -> Callable:
         if out is not None:
             refuse_real(a, out.dtype)
         kind = a.dtype.kind if dtype is None else np.dtype(dtype).kind
+        if kind in "iu" and a.dtype.kind == "f" and function in (np.nansum, np.nanprod):
+            a = np.where(np.isnan(a), a.dtype.type(function is np.nanprod), a)
         if kind in "iu" and a.dtype.kind == "f":
             a = cast(a, np.dtype(dtype)).astype(dtype)
         if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
@@ -221,6 +260,8 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
     if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
         a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
+    if out is not None and dtype is not None and np.dtype(dtype).kind in "biu":
+        return into(out, np.mean(a, axis, float, None, **kwargs))
     if dtype is None or np.dtype(dtype).kind not in "iu":
         return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
@@ -304,6 +345,35 @@ def empty_is_zero(function: Callable) -> Callable:
         refuse_real(a, dtype)
         made = np.asarray(function(a, axis, dtype, *args, **kwargs))
         return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
+
+    return call
+
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """Told that it may, CuPy writes the largest number over each NaN of an array that lies as it is
+    added; all else it does with copies."""
+    if a.dtype.kind not in "fc":
+        return _median(a, axis, out, overwrite_input, keepdims)
+    made = _nanmedian(a, axis, keepdims=keepdims)
+    axes = normalized(axis, a.ndim)
+    in_place = a.flags.c_contiguous and sorted(axes) == list(range(a.ndim - len(axes), a.ndim))
+    if overwrite_input is not False and in_place:
+        np.copyto(a, np.finfo(a.dtype).max, where=np.isnan(a))
+    if out is None:
+        return made
+    return into(out, np.broadcast_to(made, out.shape))
+
+
+_median, _nanmedian = of_some(np.median), of_some(np.nanmedian, "biu")
+
+
+def nan_extreme(function: Callable) -> Callable:
+    """``nanmax`` or ``nanmin``, into an ``out`` by a GPU's rule."""
+
+    @functools.wraps(function)
+    def call(a, axis=None, out=None, keepdims=False):
+        made = function(a, axis, keepdims=keepdims)
+        return made if out is None else into(out, made)
 
     return call
 

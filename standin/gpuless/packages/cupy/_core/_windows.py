@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core._dispatch import check_number
+
 
 def bartlett(M):
     def made(places):
@@ -31,6 +33,10 @@ def hanning(M):
 
 
 def kaiser(M, beta):
+    check_number(beta)
+    if isinstance(beta, np.ndarray) and beta.dtype.kind != "f":
+        raise TypeError(f"Type is mismatched. beta {beta.dtype} float32")
+
     def made(places):
         half, width = np.float32((M - 1) / 2), np.float32(beta)
         off = (places - half) / half

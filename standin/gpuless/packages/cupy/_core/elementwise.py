@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from cupy._core import _kernel, _launch
-from cupy._core._generated import GeneratedKernel, Plan
+from cupy._core._generated import GeneratedKernel, Plan, checked
 from cupy._core._kernel import Argument, Scalar
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
@@ -76,8 +76,8 @@ class ElementwiseKernel(GeneratedKernel):
         if any(p.name == "i" for p in self.params):
             raise ValueError("Can not use 'i' as a parameter name")
         self.operation = operation
-        self.no_return = no_return
-        self.return_tuple = return_tuple
+        self.no_return = bool(no_return)
+        self.return_tuple = bool(return_tuple)
         self.kwargs = kwargs
 
     def __call__(self, *args, **kwargs):
@@ -89,7 +89,7 @@ class ElementwiseKernel(GeneratedKernel):
         size = operator.index(kwargs.pop("size", -1))
         if not -(2**63) <= size < 2**63:
             raise OverflowError("Python int too large to convert to C ssize_t")
-        stream = kwargs.pop("stream", None)
+        stream = checked(kwargs.pop("stream", None))
         block_size = kwargs.pop("block_size", 128)
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")

@@ -28,5 +28,7 @@ def sliding_window_view(
     """All windows of ``window_shape`` along ``axis``, as a view; as NumPy's function."""
     if writeable:
         raise NotImplementedError("Writeable views are not supported.")
+    if subok:
+        raise NotImplementedError
     view = np.lib.stride_tricks.sliding_window_view(x._array, window_shape, axis, writeable=True)
     return wrap(view, x._memory)

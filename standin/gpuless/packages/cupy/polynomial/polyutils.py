@@ -19,6 +19,14 @@ def _trimcoef(c, tol=0):
     return made if _np.any(_np.abs(made) > tol) else _np.zeros_like(made)
 
 
-as_series = _row(_library.as_series, "-", waits=True)
+def as_series(alist, trim=True):
+    arrays = list(alist)
+    for one in arrays:
+        if not hasattr(one, "size"):
+            raise AttributeError(f"{type(one).__name__!r} object has no attribute 'size'")
+    return _of_arrays(arrays, trim)
+
+
+_of_arrays = _row(_library.as_series, "-", waits=True)
 trimcoef = _row(_trimcoef, name="trimcoef", waits=True)
 trimseq = _row(_trimseq, name="trimseq", waits=True)

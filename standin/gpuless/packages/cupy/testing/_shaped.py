@@ -27,11 +27,13 @@ def shaped_arange(shape, xp=cupy, dtype=np.float32, order="C"):
 
     Of a complex dtype both parts count; of ``bool`` the even numbers are True.
     """
+    shape = tuple(shape)
     return xp.array(_row(_size(shape), 1, 1, dtype).reshape(shape), order=order)
 
 
 def shaped_reverse_arange(shape, xp=cupy, dtype=np.float32):
     """``shaped_arange`` from the largest number down to 1."""
+    shape = tuple(shape)
     size = _size(shape)
     return xp.array(_row(size, size, -1, dtype).reshape(shape))
 

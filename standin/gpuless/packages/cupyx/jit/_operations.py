@@ -192,15 +192,14 @@ for _name in _OF_ERRORS:
 
 def name_of(function) -> str | None:
     """What one of CuPy's universal functions is called here; None for what is none."""
-    import cupyx
-
+    if function in (cupy.i0, cupy.sinc):
+        return None
     if isinstance(function, ufunc):
         return function.name.removeprefix("cupy_")
     special = sys.modules.get("cupyx.scipy.special")
-    for module, names in ((cupyx, ["rsqrt"]), (cupy, ["fix"]), (special, _OF_ERRORS)):
-        for name in names if module else ():
-            if function is getattr(module, name):
-                return name
+    for name in _OF_ERRORS if special else ():
+        if function is getattr(special, name):
+            return name
     return None
 
 

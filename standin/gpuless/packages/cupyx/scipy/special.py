@@ -8,9 +8,10 @@ from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._routines import broadcast_arrays as _broadcast
-from cupy._core._routines import round, sinc  # noqa: F401  (its own, not SciPy's, in CuPy too)
+from cupy._core._routines import round  # noqa: F401  (its own, not SciPy's, in CuPy too)
 from cupy._core._routines import where as _where
 from cupy._core._ufunc import ufunc as _ufunc
+from cupy._core._ufuncs import sinc  # noqa: F401
 from scipy import special as _library
 
 from cupyx.scipy._ends import OWN as _ENDS
@@ -149,7 +150,14 @@ class _Special(_ufunc):
         super().__init__(function, name, self._wide if own else None)
         self._others = _np.dtype("f" if name in _IN_SINGLE else "d")
         if self._rows:
-            self.types = self._rows
+            self.types = self._by_dtype = self._rows
+
+    def _resolve(self, types: tuple, weaks: tuple, dtype: _np.dtype | None) -> tuple:
+        if self._rows or dtype is not None:
+            return super()._resolve(types, weaks, dtype)
+        given = [weak or t for weak, t in zip(weaks, types, strict=True)]
+        asked = (*(types if all(weaks) else given), *(None,) * self.nout)
+        return self._function.resolve_dtypes(asked, casting="unsafe"), True
 
     def _wide(self, *operands):
         """Numbers of a type that is none of the results' are double ones."""
@@ -157,34 +165,6 @@ class _Special(_ufunc):
             *(v if v.dtype.char in "fdFD" else v.astype(self._others) for v in operands)
         )
         return made if self.nout > 1 else (made,)
-
-    def _resolve(self, types: tuple, dtype: _np.dtype | None) -> tuple:
-        if not self._rows:
-            return super()._resolve(types, dtype)
-        arrays = [_ORDER[t.kind] for t in types if not isinstance(t, type)]
-        if all(_ORDER[_np.dtype(t).kind] > max(arrays, default=-1) for t in _numbers(types)):
-            types = tuple(_np.dtype(t) for t in types)
-        for row in self.types:
-            needed, made = row.split("->")
-            fits = all(map(_fits, types, needed)) if dtype is None else dtype.char == made[0]
-            if fits:
-                return tuple(map(_np.dtype, needed + made))
-        raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
-
-
-_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-
-
-def _numbers(types: tuple) -> list[type]:
-    return [t for t in types if isinstance(t, type)]
-
-
-def _fits(given, needed: str) -> bool:
-    if isinstance(given, type):  # a number of Python's, of which the kind alone counts
-        given = {int: "b", float: "e", complex: "F"}[given]
-        needed = needed if given == "F" else _np.dtype(needed).kind.replace("c", "f")
-        return given == "b" or needed in "fFD"
-    return _np.can_cast(given, needed)
 
 
 for _name, _face in _serve(_library, arrays=False).items():
@@ -210,7 +190,7 @@ def polygamma(n, x):
     """The ``n``-th derivative of the digamma function, in double precision."""
     n, x = _broadcast(n, x)
     found = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1.0, x)  # noqa: F821
-    return _where(n == 0, digamma(x), found)  # noqa: F821
+    return _where(_asarray(n == 0), digamma(x), found)  # noqa: F821
 
 
 def __getattr__(name: str):
