@@ -16,6 +16,7 @@ from numpy.linalg import LinAlgError
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import normalized, one_by_one
+from cupy._core._refused import checked
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
 from gpuless import missing
@@ -236,7 +237,15 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
 cond = row(np.linalg.cond, "a", library="cuSOLVER")
-cross = row(np.linalg.cross, "dd")
+
+
+def _cross(x1, x2, /, *, axis=-1):
+    if x1.shape != x2.shape:
+        raise ValueError("x1 and x2 must have the same shape")
+    return np.linalg.cross(x1, x2, axis=axis)
+
+
+cross = row(_cross, "dd", name="cross")
 det = _solver(np.linalg.det)
 eig = named(_solver(_eig), "eig")
 eigh = _solver(_half_too(_eigh), order="G")
@@ -261,6 +270,8 @@ solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order=
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
+
+globals().update(checked("linalg", globals(), np.linalg))
 
 __all__ = """LinAlgError cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matmul
 matrix_power matrix_rank matrix_transpose norm pinv qr slogdet solve svd tensorinv

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 import threading
 from collections.abc import Callable, Sequence
 
@@ -11,6 +13,7 @@ import numpy as np
 from cupy._core._dispatch import check_dtype, named, submit
 from cupy._core._functions import broadcast
 from cupy._core._ndarray import ndarray
+from cupy._core._refused import checked
 from cupy._core._run import run
 from cupy.cuda import runtime
 from cupy.cuda.stream import catch_up, refuse_library_while_capturing
@@ -21,6 +24,7 @@ class BitGenerator:
     """Source of bits; ``seed`` None, an int or an array of ints."""
 
     def __init__(self, seed=None, *, size=-1):
+        bool(size < 0)  # TypeError or ValueError for what is no number
         self._bits = np.random.Philox(_plain(seed))
 
 
@@ -105,7 +109,13 @@ def _distribution(
             valid({key: value for key, value in given.items() if key != "size"})
         return self._draw(name, (), given, dtype)
 
+    method.__signature__ = _signature("self", *required, *optional, "size", "dtype")
     return named(method, name)
+
+
+def _signature(*names: str) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(name, kind) for name in names])
 
 
 def _binding(name: str, required: Sequence[str], optional: dict) -> Callable[[tuple, dict], dict]:
@@ -137,6 +147,7 @@ def _of_numbers(name: str, *required: str, dtype=float, **optional) -> Callable:
             _check_number(parameter, given[parameter])
         return given.pop("self")._draw(name, (), given, dtype)
 
+    method.__signature__ = _signature("self", *required, *optional, "size")
     return named(method, name)
 
 
@@ -250,6 +261,10 @@ class Generator(_Source):
     power = _of_numbers("power", "a")
 
 
+for _name, _method in checked("Generator", vars(Generator)).items():
+    setattr(Generator, _name, _method)
+
+
 def default_rng(seed=None) -> Generator:
     """A generator from None, an int, an array of ints, a bit generator or a generator."""
     if isinstance(seed, Generator):
@@ -261,6 +276,8 @@ class RandomState(_Source):
     """The older interface, of which each device has one for the module's functions."""
 
     def __init__(self, seed=None, method=None):
+        if method is not None:
+            operator.index(method)  # cuRAND's number of it
         self.seed(seed)
 
     def seed(self, seed=None) -> None:
@@ -413,6 +430,7 @@ def _of_state(method: Callable) -> Callable:
     def function(*args, **kwargs):
         return method(get_random_state(), *args, **kwargs)
 
+    function.__signature__ = _signature(*list(inspect.signature(method).parameters)[1:])
     return named(function, method.__name__)
 
 
@@ -478,6 +496,8 @@ vonmises = _of_state(RandomState.vonmises)
 wald = _of_state(RandomState.wald)
 weibull = _of_state(RandomState.weibull)
 zipf = _of_state(RandomState.zipf)
+
+globals().update(checked("random", globals()))
 
 
 def __getattr__(name: str):

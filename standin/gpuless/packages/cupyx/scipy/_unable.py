@@ -167,6 +167,8 @@ def _whole_orders(given: dict) -> str | None:
     n = n._array if isinstance(n, ndarray) else np.asarray(n)
     if n.size and n.min() < 0:
         return "negative orders"
+    if given.get("derivative") and n.size and n.min() < 2:
+        raise not_covered("cupyx.scipy.special.spherical_yn: CuPy's derivative of orders 0 and 1")
     return _complex(given)
 
 
@@ -183,6 +185,15 @@ def _zeros(given: dict) -> str | None:
             one = np.sort_complex(roots._array)
             if not np.allclose(one, np.sort_complex(one.conj())):
                 return "complex roots without their conjugates"
+
+
+def _tolerance(given: dict) -> None:
+    if np.any(_host(given.get("tol", 1e-8)) > 1e-6):  # so few steps that they are not SciPy's
+        raise not_covered("cupyx.scipy.special.lambertw with a wide tol")
+
+
+def _host(value):
+    return value._array if isinstance(value, ndarray) else np.asarray(value)
 
 
 def _bessel(given: dict) -> str | None:
@@ -275,6 +286,11 @@ def _labels(given: dict) -> None:
         raise TypeError("index must be cupy.ndarray or a scalar int")
     if given["input"].dtype.kind == "c":
         raise TypeError("complex numbers are not supported")
+    for numbers in (labels, index) if labels is not None else ():
+        if isinstance(numbers, ndarray) and numbers.dtype.kind == "c":
+            raise TypeError("CuPy's kernel does not compile with complex labels")
+    if labels is not None and isinstance(index, ndarray) and index.dtype.kind == "f":
+        raise not_covered("cupyx.scipy.ndimage with an index of floats")
     if given.get("labels") is not None and isinstance(index, ndarray) and index.ndim > 1:
         if given["input"].dtype not in ("i4", "u4", "u8", "f2", "f4", "f8"):
             raise ValueError("operands could not be broadcast together")
@@ -395,6 +411,7 @@ UNABLE = {
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),
+    **_check_of("lambertw", _tolerance),
     **_check_of("multigammaln", _dimensions),
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),

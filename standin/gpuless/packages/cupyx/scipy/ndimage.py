@@ -15,6 +15,7 @@ from cupy import where as _where
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
+from cupy._core._refused import checked as _checked
 from cupy._core._run import routine as _routine
 from cupy._core._ufuncs import rint as _rint
 from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
@@ -152,6 +153,33 @@ for _name in _BETWEEN + _SUMS:
     globals()[_name] = _rounded(_name)
 
 
+def _into_booleans(name: str):
+    """The function of that name, which compares numbers where it gives booleans; SciPy's compares
+    what it has made booleans of."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        source, output = given.arguments["input"], given.arguments.get("output")
+        if output is None or not isinstance(source, _ndarray) or source.dtype.kind == "b":
+            return function(*args, **kwargs)
+        if (output.dtype if isinstance(output, _ndarray) else _np.dtype(output)).kind != "b":
+            return function(*args, **kwargs)
+        given.arguments["output"] = None
+        found = function(*given.args, **given.kwargs).astype(bool)
+        if not isinstance(output, _ndarray):
+            return found
+        output[...] = found
+        return output
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "maximum_filter maximum_filter1d minimum_filter minimum_filter1d".split():
+    globals()[_name] = _into_booleans(_name)
+
+
 def _turned_as_cupys(call):
     """``rotate`` by CuPy's matrix, whose zeros are 6e-17 at a right angle, so that an edge of the
     result lies outside the image, and by SciPy's ``affine_transform``."""
@@ -165,7 +193,7 @@ def _turned_as_cupys(call):
         if not isinstance(image, _ndarray):
             return call(*args, **kwargs)  # which refuses
         first, second = sorted(axis + image.ndim if axis < 0 else axis for axis in axes)
-        if first < 0 or second >= image.ndim:
+        if first < 0 or second >= image.ndim or first == second:
             raise ValueError("invalid rotation plane specified")
         plane, dtype = [first, second], _np.promote_types(image.real.dtype, _np.float32)
         sin, cos = _math.sin(_np.deg2rad(angle)), _math.cos(_np.deg2rad(angle))
@@ -616,6 +644,9 @@ def extrema(input, labels=None, index=None):
     given = input, labels, index
     places = minimum_position(*given), maximum_position(*given)
     return minimum(*given), maximum(*given), *places  # noqa: F821
+
+
+globals().update(_checked("ndimage", globals(), _library))
 
 
 def __getattr__(name: str):

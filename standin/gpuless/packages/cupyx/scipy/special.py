@@ -7,6 +7,7 @@ from cupy._core import _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from cupy._core._routines import broadcast_arrays as _broadcast
 from cupy._core._routines import round, sinc  # noqa: F401  (its own, not SciPy's, in CuPy too)
 from cupy._core._routines import where as _where
@@ -16,6 +17,7 @@ from scipy import special as _library
 from cupyx.scipy._ends import OWN as _ENDS
 from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 # The types of CuPy's functions where SciPy's function of the name has others. The first row that
 # all operands fit into is taken.
@@ -158,7 +160,15 @@ class _Special(_ufunc):
         )
         return made if self.nout > 1 else (made,)
 
+    def __call__(self, *args, dtype=None, **kwargs):
+        if type(dtype).__hash__ is None:  # CuPy looks it up
+            raise TypeError(f"unhashable type: {type(dtype).__name__!r}")
+        return super().__call__(*args, dtype=dtype, **kwargs)
+
     def _resolve(self, types: tuple, dtype: _np.dtype | None) -> tuple:
+        if dtype is not None and any(isinstance(t, _np.dtype) and t != dtype for t in types):
+            # CuPy casts to what its first loop for this result takes, be it booleans.
+            raise _not_covered(f"cupyx.scipy.special.{self.name} with the dtype of no argument")
         if not self._rows:
             return super()._resolve(types, dtype)
         arrays = [_ORDER[t.kind] for t in types if not isinstance(t, type)]
@@ -211,6 +221,9 @@ def polygamma(n, x):
     n, x = _broadcast(n, x)
     found = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1.0, x)  # noqa: F821
     return _where(n == 0, digamma(x), found)  # noqa: F821
+
+
+globals().update(_checked("special", globals(), _library))
 
 
 def __getattr__(name: str):

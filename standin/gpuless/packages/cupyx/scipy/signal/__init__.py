@@ -11,21 +11,27 @@ from cupy._core import _convolutions as _methods
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _waveforms
+from cupyx.scipy.signal import _frequencies, _history, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
 globals().update(_serve(_library, arrays=False))
 chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
+lfilter = _history.lfilter_of(lfilter)  # noqa: F821
+lfilter_zi, lfiltic, sosfilt_zi = _history.lfilter_zi, _history.lfiltic, _history.sosfilt_zi
+sosfilt = _history.sosfilt_of(sosfilt)  # noqa: F821
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
+_buttap, _ellipap = buttap, ellipap  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
+_sepfir2d = sepfir2d  # noqa: F821
 _wiener = wiener  # noqa: F821
 
 
@@ -192,8 +198,11 @@ def _doubled(value):
     return tuple(map(_doubled, value)) if isinstance(value, tuple) else value
 
 
-for _name in "dfreqresp findfreqs freqz lp2bp lp2bs symiirorder2 zpk2tf".split():
+for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
     globals()[_name] = _in_double_precision(_name)
+
+
+globals().update(_frequencies.of(globals()))
 
 
 def group_delay(system, *args, **kwargs):
@@ -219,6 +228,32 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
     return found * (2 / _cupy.dot(y, y)) if normalize else found
+
+
+def buttap(N):
+    """SciPy's, whose gain is an integer."""
+    z, p, _ = _buttap(N)
+    return z, p, 1
+
+
+def ellipap(N, rp, rs):
+    """SciPy's, whose gain lies on the device."""
+    z, p, k = _ellipap(N, rp, rs)
+    return z, p, _cupy.asarray(k) if N else k
+
+
+def sepfir2d(input, hrow, hcol):
+    """SciPy's, whose parameters have no names."""
+    return _sepfir2d(input, hrow, hcol)
+
+
+def sweep_poly(t, poly, phi=0):
+    """A wave whose frequency is a polynomial of the time, of an array's or ``poly1d``'s numbers."""
+    if isinstance(poly, _cupy.poly1d):
+        poly = poly.coeffs
+    integral = _cupy.zeros(poly.shape[0] + 1)
+    integral[:-1] = poly / _cupy.arange(1, poly.shape[0] + 1)[::-1]
+    return _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
 
 
 def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
@@ -259,6 +294,8 @@ for _name in ("convolve", "correlate"):
 from cupyx.scipy.signal import windows  # noqa: E402
 
 get_window = windows.get_window
+
+globals().update(_checked("signal", globals(), _library))
 
 
 def __getattr__(name: str):
