@@ -95,6 +95,8 @@ def _in_room(found, rows: int, columns: int):
 
 
 def _qr(a, mode="reduced"):
+    if mode in ("f", "full", "e", "economic"):
+        raise ValueError(f"The deprecated mode '{mode}' is not supported")
     found = np.linalg.qr(a, mode)
     if not a.size:
         return found
@@ -220,6 +222,8 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 def _norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    if isinstance(ord, np.ndarray) and axis is None and x.ndim == 2:
+        raise TypeError("the order of a matrix's norm is a number of the host's")
     if not x.size and ord in (1, -1, np.inf, -np.inf):
         axes = normalized(axis, x.ndim)
         if len(axes) == 2:  # the largest sum of none

@@ -57,6 +57,10 @@ def _draw(generator, method: str, args, kwargs, dtype) -> ndarray:
     return run(lambda: np.asarray(function(*values, **options), dtype))
 
 
+def _dtype(value) -> np.dtype:
+    return value.dtype if isinstance(value, ndarray) else np.asarray(value).dtype
+
+
 def _real(dtype) -> np.dtype:
     dtype = check_dtype(dtype)
     if dtype.char not in "fd":
@@ -84,6 +88,16 @@ def _numbers(given: dict) -> None:
             raise TypeError(f"a number or an array of the device, not {type(value)}")
 
 
+def _refuse_objects(given: dict) -> None:
+    """ValueError for parameters that are no numbers, such as None."""
+    for key, value in given.items():
+        if key in ("self", "size") or not (value is None or isinstance(value, (list, tuple))):
+            continue
+        if not any(isinstance(v, ndarray) for v in value or ()):
+            if np.asarray(value).dtype.kind not in "biufc":
+                raise ValueError(f"Unsupported dtype {np.asarray(value).dtype}")
+
+
 def _likely(given: dict) -> None:
     if np.any(np.asarray(_plain(given["p"])) <= 0):
         raise ValueError("p <= 0.0")
@@ -105,6 +119,7 @@ def _distribution(
     def method(*args, **kwargs):
         given = bind(args, kwargs)
         self, dtype = given.pop("self"), check(given.pop("dtype"))
+        _refuse_objects(given)
         if valid is not None:
             valid({key: value for key, value in given.items() if key != "size"})
         return self._draw(name, (), given, dtype)
@@ -315,8 +330,12 @@ class RandomState(_Source):
             low, high = (0, int(low)) if high is None else (int(low), int(high))
         else:
             for bound in (low, high):
-                if isinstance(bound, ndarray) and bound.dtype.char not in "iIlLqQ":
-                    raise ValueError(f"dtype must be integer, got: {bound.dtype}")
+                if bound is not None and _dtype(bound).char not in "iIlLqQ":
+                    raise ValueError(f"dtype must be integer, got: {_dtype(bound)}")
+            if isinstance(size, int):
+                raise TypeError("reduce() arg 2 must support iteration")
+        if isinstance(size, np.integer) or isinstance(size, np.ndarray) and not size.ndim:
+            raise TypeError("reduce() arg 2 must support iteration")
         return self._draw("integers", (low, high), {"size": size, "dtype": dtype}, dtype)
 
     def tomaxint(self, size=None):
@@ -334,6 +353,9 @@ class RandomState(_Source):
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
             raise NotImplementedError
+        drawn = replace and p is None  # by randint()
+        if isinstance(size, np.ndarray) and not size.ndim or drawn and isinstance(size, np.integer):
+            raise TypeError("reduce() arg 2 must support iteration")
         return self._draw("choice", (a,), {"size": size, "replace": replace, "p": p}, None)
 
     def permutation(self, a):
@@ -357,6 +379,8 @@ class RandomState(_Source):
     def multivariate_normal(
         self, mean, cov, size=None, check_valid="ignore", tol=1e-8, method="cholesky", dtype=float
     ):
+        if not (isinstance(check_valid, str) and check_valid in ("warn", "raise", "ignore")):
+            raise ValueError("check_valid must equal 'warn', 'raise', or 'ignore'")
         given = {"check_valid": check_valid, "tol": tol, "method": method}
         made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
         # Each part of all the vectors lies together.
@@ -368,7 +392,7 @@ class RandomState(_Source):
     dirichlet = _distribution("dirichlet", "alpha", check=_part)
     exponential = _distribution("exponential", scale=1.0, check=_real)
     f = _distribution("f", "dfnum", "dfden")
-    gamma = _distribution("gamma", "shape", scale=1.0)
+    gamma = _distribution("gamma", "shape", scale=1.0, check=_part)
     geometric = _distribution("geometric", "p", dtype=int)
     gumbel = _distribution("gumbel", loc=0.0, scale=1.0, check=_real)
     hypergeometric = _distribution(

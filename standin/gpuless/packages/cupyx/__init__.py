@@ -55,6 +55,8 @@ def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.n
     if subok is not None:
         raise TypeError("subok is not supported yet")
     here = a._array if isinstance(a, _cupy.ndarray) else a
+    _ = here.dtype, here.shape
+    order = order and order.upper()
     like = _np.empty_like(here, dtype, order or "K", shape=shape)
     if like.dtype.hasobject:
         raise TypeError(f"page-locked memory holds numbers; {type(a).__name__} is no array of them")
@@ -84,9 +86,9 @@ def seterr(*, divide=None, over=None, under=None, invalid=None, linalg=None) -> 
 
 
 @_contextlib.contextmanager
-def errstate(**kwargs):
+def errstate(*, divide=None, over=None, under=None, invalid=None, linalg=None):
     """``seterr`` for a while."""
-    before = seterr(**kwargs)
+    before = seterr(divide=divide, over=over, under=under, invalid=invalid, linalg=linalg)
     try:
         yield
     finally:

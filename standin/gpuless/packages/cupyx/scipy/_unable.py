@@ -31,6 +31,8 @@ def _iterations(given: dict) -> str | None:
 
 def _distances(given: dict) -> str | None:
     image = given["input"]
+    if image.dtype.kind == "c":
+        raise TypeError("CuPy's kernel does not compile for complex numbers")
     if image.ndim not in (2, 3):
         return "Only 2D and 3D distance transforms are supported."
     if not stream.capturing():
@@ -196,6 +198,38 @@ def _host(value):
     return value._array if isinstance(value, ndarray) else np.asarray(value)
 
 
+def _in_itself(given: dict) -> str | None:
+    if given.get("output") is given["input"]:
+        return "the kernel reads the input while it writes the output, which is the same."
+    return _positive(given)
+
+
+def _flat_numbers(given: dict) -> None:
+    data = given["data"]
+    if isinstance(data, ndarray) and (data.ndim != 1 or data.dtype.kind == "b"):
+        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans or of more than one dimension")
+
+
+def _systems(given: dict) -> None:
+    for matrix in (given.get(name) for name in "ABCD"):
+        if matrix is not None and not np.size(
+            _host(matrix) if isinstance(matrix, ndarray) else matrix
+        ):
+            raise ValueError("The input arrays have incompatible shapes.")
+
+
+def _no_halves(given: dict) -> None:
+    for values in given.values():
+        if isinstance(values, ndarray) and values.dtype == np.float16:
+            raise TypeError("array type float16 is unsupported in linalg")
+
+
+def _signed(given: dict) -> None:
+    for values in given.values():
+        if getattr(values, "dtype", None) == np.bool_:
+            raise TypeError("The boolean negative, the `-` operator, is not supported")
+
+
 def _bessel(given: dict) -> str | None:
     if given.get("ftype") == "bessel":
         return "'bessel' is not implemented in iirfilter."
@@ -258,7 +292,7 @@ def _origins(given: dict) -> None:
     sizes, origins = np.atleast_1d(size), np.atleast_1d(origin)
     if 1 in (len(sizes), len(origins)) or len(sizes) == len(origins):
         where = sizes // 2 + origins
-        if ((sizes > 0) & ((where < 0) | (where >= sizes))).any():
+        if ((where < 0) | (where >= sizes)).any():
             raise ValueError("invalid origin")
 
 
@@ -412,6 +446,9 @@ UNABLE = {
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),
     **_check_of("lambertw", _tolerance),
+    **_check_of("abcd_normalize ss2tf ss2zpk", _systems),
+    **_check_of("freqs findfreqs", _no_halves),
+    **_check_of("lp2bs_zpk lp2hp_zpk", _signed),
     **_check_of("multigammaln", _dimensions),
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
@@ -424,5 +461,7 @@ UNABLE = {
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
     **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
-    **_check_of("fourier_ellipsoid fourier_uniform", _positive),
+    **_check_of("boxcox_llf", _flat_numbers),
+    **_check_of("fourier_ellipsoid", _in_itself),
+    **_check_of("fourier_uniform", _positive),
 }

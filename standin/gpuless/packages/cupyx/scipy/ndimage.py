@@ -96,6 +96,10 @@ def _check_between(dtype, given: dict) -> None:
         raise ValueError("spline order is not supported")
     if not isinstance(given.get("coordinates", given["input"]), _ndarray):
         raise TypeError("coordinates are a device array")
+    if getattr(given.get("coordinates"), "dtype", None) == _np.bool_:
+        raise ValueError("coordinates should have floating point dtype")
+    if not given["input"].size and (given["order"] or 0) > 1 and given["prefilter"]:
+        raise ZeroDivisionError("integer division or modulo by zero")
     if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
         raise NotImplementedError("CuPy has no cval like this for an output of integers")
     if mode in ("constant", "grid-constant"):
@@ -298,6 +302,8 @@ def _spline_of_all(call):
         dtype = into.dtype if into is not None else _np.dtype(output)
         if not isinstance(input, _ndarray):
             return call(input, order, output, mode)
+        if not input.size and order > 1:
+            raise ZeroDivisionError("integer division or modulo by zero")
         if input.dtype.kind == "c" and into is None and dtype.kind != "c":
             # CuPy casts to the real type, with a warning.
             return call(input, order, _np.promote_types(dtype, _np.complex64), mode).astype(dtype)
@@ -320,6 +326,8 @@ def _spline(call):
         if not isinstance(input, _ndarray) or isinstance(output, _ndarray):
             return call(input, order, axis, output, mode)
         _normalize_axis_index(axis, input.ndim)  # AxisError
+        if not input.size and order > 1:
+            raise ZeroDivisionError("integer division or modulo by zero")
         dtype = input.dtype if output is None else _np.dtype(output)
         if dtype.kind in "iu" and input.dtype.kind != "c":  # numbers below 0, by a GPU's rule
             return call(input, order, axis, _np.float64, mode).astype(dtype)

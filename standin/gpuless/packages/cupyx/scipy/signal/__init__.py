@@ -32,6 +32,7 @@ _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
 _sepfir2d = sepfir2d  # noqa: F821
+_unique_roots = unique_roots  # noqa: F821
 _wiener = wiener  # noqa: F821
 
 
@@ -132,11 +133,17 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
+def _no_kernel_of(kinds: str, x) -> None:
+    if x.dtype.kind in kinds:
+        raise TypeError(f"CuPy has no kernel for peaks of {x.dtype}")
+
+
 def _peaks(call):
     """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
 
     def find_peaks(x, *args, **kwargs):
         x = _cupy.asarray(x)
+        _no_kernel_of("bc", x)
         if x.ndim == 1 and x.size < 2:  # CuPy makes an array of what lies between its ends
             raise ValueError("Negative dimensions are not allowed")
         found, about = call(x, *args, **kwargs)
@@ -156,6 +163,7 @@ def _prominences(call):
 
     def peak_prominences(x, peaks, *args, **kwargs):
         x = _cupy.asarray(x)
+        _no_kernel_of("bc", x)
         found, *bases = call(x, peaks, *args, **kwargs)
         return found.astype(x.dtype, copy=False), *bases
 
@@ -163,6 +171,16 @@ def _prominences(call):
 
 
 peak_prominences = _prominences(peak_prominences)  # noqa: F821
+
+
+_peak_widths = peak_widths  # noqa: F821
+
+
+def peak_widths(x, *args, **kwargs):
+    """SciPy's, of what CuPy has a kernel for."""
+    x = _cupy.asarray(x)
+    _no_kernel_of("bc", x)
+    return _peak_widths(x, *args, **kwargs)
 
 
 def _of_something(name: str):
@@ -245,6 +263,13 @@ def ellipap(N, rp, rs):
 def sepfir2d(input, hrow, hcol):
     """SciPy's, whose parameters have no names."""
     return _sepfir2d(input, hrow, hcol)
+
+
+def unique_roots(p, tol=1e-3, rtype="min"):
+    """SciPy's, of roots that are nearer to each other than ``tol``, and not as far as it."""
+    if tol <= 0:
+        return _cupy.empty(0), _cupy.empty(0)
+    return _unique_roots(p, _np.nextafter(float(tol), 0), rtype)
 
 
 def sweep_poly(t, poly, phi=0):

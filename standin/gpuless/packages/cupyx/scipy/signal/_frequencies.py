@@ -51,9 +51,9 @@ def of(library: dict) -> dict:
 
     def freqs(b, a, worN=200, plot=None):
         w, h = library["freqs"](_doubled(b), _doubled(a), worN, plot)
-        if _is_count(worN) and _single(b, a):
+        if isinstance(worN, (int, np.integer)) and _single(b, a):
             w = w.astype(np.float32)
-        return w, h.astype(np.result_type(w.dtype, _dtype(b), _dtype(a), np.complex64))
+        return w, h.astype(np.result_type(_dtype(w), _dtype(b), _dtype(a), np.complex64))
 
     def lp2hp(b, a, wo=1.0):
         b, a = (b, a) if np.ndim(wo) == 0 and wo == 1 else (_doubled(b), _doubled(a))
@@ -74,7 +74,8 @@ def of(library: dict) -> dict:
     def of_steps(name: str):
         def respond(*args, **kwargs):
             at = 3 if name == "freqz_zpk" else 1
-            if _is_count(args[at] if len(args) > at else kwargs.get("worN")):
+            worN = args[at] if len(args) > at else kwargs.get("worN")
+            if not (isinstance(worN, ndarray) and worN.dtype.char in "ef"):
                 args = tuple(map(_doubled, args))
                 kwargs = {key: _doubled(value) for key, value in kwargs.items()}
             return library[name](*args, **kwargs)

@@ -255,7 +255,7 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         raise TypeError(f"a dtype that cuBLAS has no norm of: {b.dtype}")
     if x0 is not None:
         x0 = _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
-    x, *rest = _library.lsmr(
+    x, stop, steps, *norms, size = _library.lsmr(
         for_scipy(A),
         b._host().squeeze(),
         damp=damp,
@@ -265,4 +265,4 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         maxiter=5 * min(m, n) if maxiter is None else maxiter,
         x0=x0,
     )
-    return place(x).astype(np.float64), *rest
+    return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), size
