@@ -211,11 +211,16 @@ def _flat_numbers(given: dict) -> None:
 
 
 def _systems(given: dict) -> None:
-    for matrix in (given.get(name) for name in "ABCD"):
-        if matrix is not None and not np.size(
-            _host(matrix) if isinstance(matrix, ndarray) else matrix
-        ):
-            raise ValueError("The input arrays have incompatible shapes.")
+    shapes = {}
+    for name in "ABCD":
+        if (matrix := given.get(name)) is not None:
+            shapes[name] = np.atleast_2d(_host(matrix)).shape
+    sizes = {}
+    for name, letters in (("A", "pp"), ("B", "pq"), ("C", "rp"), ("D", "rq")):
+        for letter, size in zip(letters, shapes.get(name, ()), strict=False):
+            sizes.setdefault(letter, size)
+            if size != sizes[letter] and shapes[name] != (0, 0):
+                raise ValueError("The input arrays have incompatible shapes.")
 
 
 def _no_halves(given: dict) -> None:

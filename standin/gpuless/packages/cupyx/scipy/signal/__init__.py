@@ -257,7 +257,7 @@ def buttap(N):
 def ellipap(N, rp, rs):
     """SciPy's, whose gain lies on the device."""
     z, p, k = _ellipap(N, rp, rs)
-    return z, p, _cupy.asarray(k) if N else k
+    return z, p, _cupy.asarray(k) if N > 1 else k
 
 
 def sepfir2d(input, hrow, hcol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from cupy._core._ndarray import ndarray
 from scipy.fft import next_fast_len
@@ -14,7 +16,14 @@ def _doubled(value):
 
 
 def _is_count(frequencies) -> bool:
-    return frequencies is None or np.ndim(frequencies) == 0
+    if isinstance(frequencies, ndarray):
+        frequencies = None if frequencies.ndim else frequencies.item()
+        if frequencies is None:
+            return False
+    try:
+        return frequencies is None or operator.index(frequencies) is not None
+    except TypeError:
+        return False
 
 
 def _dtype(value) -> np.dtype:
