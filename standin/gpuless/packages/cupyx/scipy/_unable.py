@@ -328,7 +328,7 @@ def _labels(given: dict) -> None:
     for numbers in (labels, index) if labels is not None else ():
         if isinstance(numbers, ndarray) and numbers.dtype.kind == "c":
             raise TypeError("CuPy's kernel does not compile with complex labels")
-    if labels is not None and isinstance(index, ndarray) and index.dtype.kind == "f":
+    if labels is not None and isinstance(index, ndarray) and index.size and index.dtype.kind == "f":
         raise not_covered("cupyx.scipy.ndimage with an index of floats")
     if given.get("labels") is not None and isinstance(index, ndarray) and index.ndim > 1:
         if given["input"].dtype not in ("i4", "u4", "u8", "f2", "f4", "f8"):
