@@ -55,7 +55,8 @@ def empty_like_pinned(a, dtype=None, order="K", subok=None, shape=None) -> _np.n
     if subok is not None:
         raise TypeError("subok is not supported yet")
     here = a._array if isinstance(a, _cupy.ndarray) else a
-    _ = here.dtype, here.shape
+    if not isinstance(here, _np.ndarray):
+        raise TypeError(f"page-locked memory is made like an array, not like {type(a)}")
     order = order and order.upper()
     like = _np.empty_like(here, dtype, order or "K", shape=shape)
     if like.dtype.hasobject:
