@@ -542,6 +542,7 @@ def test_signals_have_cupys_types():
         FACES.signal.resample_poly(cp.asarray(wave), 2, 3, padtype="mean")
 
 
+@pytest.mark.filterwarnings("ignore:an array or its coordinates hold NaN")
 def test_cupy_chooses_fourier_transforms():
     """``_choose_conv_method``: of floats in one dimension always, of more dimensions neither."""
     wave, taps = cp.arange(5.0), cp.ones(2)

@@ -16,6 +16,7 @@ from numpy.linalg import LinAlgError
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._reductions import normalized, one_by_one
+from cupy._core._refused import checked
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
 from gpuless import missing
@@ -94,6 +95,8 @@ def _in_room(found, rows: int, columns: int):
 
 
 def _qr(a, mode="reduced"):
+    if mode in ("f", "full", "e", "economic"):
+        raise ValueError(f"The deprecated mode '{mode}' is not supported")
     found = np.linalg.qr(a, mode)
     if not a.size:
         return found
@@ -219,6 +222,8 @@ def _norms(x, ord=None, *args, **kwargs) -> str | None:
 def _norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    if isinstance(ord, np.ndarray) and axis is None and x.ndim == 2:
+        raise TypeError("the order of a matrix's norm is a number of the host's")
     if not x.size and ord in (1, -1, np.inf, -np.inf):
         axes = normalized(axis, x.ndim)
         if len(axes) == 2:  # the largest sum of none
@@ -236,7 +241,15 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
 cond = row(np.linalg.cond, "a", library="cuSOLVER")
-cross = row(np.linalg.cross, "dd")
+
+
+def _cross(x1, x2, /, *, axis=-1):
+    if x1.shape != x2.shape:
+        raise ValueError("x1 and x2 must have the same shape")
+    return np.linalg.cross(x1, x2, axis=axis)
+
+
+cross = row(_cross, "dd", name="cross")
 det = _solver(np.linalg.det)
 eig = named(_solver(_eig), "eig")
 eigh = _solver(_half_too(_eigh), order="G")
@@ -261,6 +274,8 @@ solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order=
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
+
+globals().update(checked("linalg", globals(), np.linalg))
 
 __all__ = """LinAlgError cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matmul
 matrix_power matrix_rank matrix_transpose norm pinv qr slogdet solve svd tensorinv

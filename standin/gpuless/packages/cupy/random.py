@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 import threading
 from collections.abc import Callable, Sequence
 
@@ -11,6 +13,7 @@ import numpy as np
 from cupy._core._dispatch import check_dtype, named, submit
 from cupy._core._functions import broadcast
 from cupy._core._ndarray import ndarray
+from cupy._core._refused import checked
 from cupy._core._run import run
 from cupy.cuda import runtime
 from cupy.cuda.stream import catch_up, refuse_library_while_capturing
@@ -21,6 +24,7 @@ class BitGenerator:
     """Source of bits; ``seed`` None, an int or an array of ints."""
 
     def __init__(self, seed=None, *, size=-1):
+        bool(size < 0)  # TypeError or ValueError for what is no number
         self._bits = np.random.Philox(_plain(seed))
 
 
@@ -53,6 +57,10 @@ def _draw(generator, method: str, args, kwargs, dtype) -> ndarray:
     return run(lambda: np.asarray(function(*values, **options), dtype))
 
 
+def _dtype(value) -> np.dtype:
+    return value.dtype if isinstance(value, ndarray) else np.asarray(value).dtype
+
+
 def _real(dtype) -> np.dtype:
     dtype = check_dtype(dtype)
     if dtype.char not in "fd":
@@ -80,6 +88,16 @@ def _numbers(given: dict) -> None:
             raise TypeError(f"a number or an array of the device, not {type(value)}")
 
 
+def _refuse_objects(given: dict) -> None:
+    """ValueError for parameters that are no numbers, such as None."""
+    for key, value in given.items():
+        if key in ("self", "size") or not (value is None or isinstance(value, (list, tuple))):
+            continue
+        if not any(isinstance(v, ndarray) for v in value or ()):
+            if np.asarray(value).dtype.kind not in "biufc":
+                raise ValueError(f"Unsupported dtype {np.asarray(value).dtype}")
+
+
 def _likely(given: dict) -> None:
     if np.any(np.asarray(_plain(given["p"])) <= 0):
         raise ValueError("p <= 0.0")
@@ -101,11 +119,18 @@ def _distribution(
     def method(*args, **kwargs):
         given = bind(args, kwargs)
         self, dtype = given.pop("self"), check(given.pop("dtype"))
+        _refuse_objects(given)
         if valid is not None:
             valid({key: value for key, value in given.items() if key != "size"})
         return self._draw(name, (), given, dtype)
 
+    method.__signature__ = _signature("self", *required, *optional, "size", "dtype")
     return named(method, name)
+
+
+def _signature(*names: str) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(name, kind) for name in names])
 
 
 def _binding(name: str, required: Sequence[str], optional: dict) -> Callable[[tuple, dict], dict]:
@@ -137,6 +162,7 @@ def _of_numbers(name: str, *required: str, dtype=float, **optional) -> Callable:
             _check_number(parameter, given[parameter])
         return given.pop("self")._draw(name, (), given, dtype)
 
+    method.__signature__ = _signature("self", *required, *optional, "size")
     return named(method, name)
 
 
@@ -250,6 +276,10 @@ class Generator(_Source):
     power = _of_numbers("power", "a")
 
 
+for _name, _method in checked("Generator", vars(Generator)).items():
+    setattr(Generator, _name, _method)
+
+
 def default_rng(seed=None) -> Generator:
     """A generator from None, an int, an array of ints, a bit generator or a generator."""
     if isinstance(seed, Generator):
@@ -261,6 +291,8 @@ class RandomState(_Source):
     """The older interface, of which each device has one for the module's functions."""
 
     def __init__(self, seed=None, method=None):
+        if method is not None:
+            operator.index(method)  # cuRAND's number of it
         self.seed(seed)
 
     def seed(self, seed=None) -> None:
@@ -298,8 +330,12 @@ class RandomState(_Source):
             low, high = (0, int(low)) if high is None else (int(low), int(high))
         else:
             for bound in (low, high):
-                if isinstance(bound, ndarray) and bound.dtype.char not in "iIlLqQ":
-                    raise ValueError(f"dtype must be integer, got: {bound.dtype}")
+                if bound is not None and _dtype(bound).char not in "iIlLqQ":
+                    raise ValueError(f"dtype must be integer, got: {_dtype(bound)}")
+            if isinstance(size, int):
+                raise TypeError("reduce() arg 2 must support iteration")
+        if isinstance(size, np.integer) or isinstance(size, np.ndarray) and not size.ndim:
+            raise TypeError("reduce() arg 2 must support iteration")
         return self._draw("integers", (low, high), {"size": size, "dtype": dtype}, dtype)
 
     def tomaxint(self, size=None):
@@ -317,6 +353,9 @@ class RandomState(_Source):
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
             raise NotImplementedError
+        drawn = replace and p is None  # by randint()
+        if isinstance(size, np.ndarray) and not size.ndim or drawn and isinstance(size, np.integer):
+            raise TypeError("reduce() arg 2 must support iteration")
         return self._draw("choice", (a,), {"size": size, "replace": replace, "p": p}, None)
 
     def permutation(self, a):
@@ -340,6 +379,8 @@ class RandomState(_Source):
     def multivariate_normal(
         self, mean, cov, size=None, check_valid="ignore", tol=1e-8, method="cholesky", dtype=float
     ):
+        if not (isinstance(check_valid, str) and check_valid in ("warn", "raise", "ignore")):
+            raise ValueError("check_valid must equal 'warn', 'raise', or 'ignore'")
         given = {"check_valid": check_valid, "tol": tol, "method": method}
         made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
         # Each part of all the vectors lies together.
@@ -351,7 +392,7 @@ class RandomState(_Source):
     dirichlet = _distribution("dirichlet", "alpha", check=_part)
     exponential = _distribution("exponential", scale=1.0, check=_real)
     f = _distribution("f", "dfnum", "dfden")
-    gamma = _distribution("gamma", "shape", scale=1.0)
+    gamma = _distribution("gamma", "shape", scale=1.0, check=_part)
     geometric = _distribution("geometric", "p", dtype=int)
     gumbel = _distribution("gumbel", loc=0.0, scale=1.0, check=_real)
     hypergeometric = _distribution(
@@ -413,6 +454,7 @@ def _of_state(method: Callable) -> Callable:
     def function(*args, **kwargs):
         return method(get_random_state(), *args, **kwargs)
 
+    function.__signature__ = _signature(*list(inspect.signature(method).parameters)[1:])
     return named(function, method.__name__)
 
 
@@ -478,6 +520,8 @@ vonmises = _of_state(RandomState.vonmises)
 wald = _of_state(RandomState.wald)
 weibull = _of_state(RandomState.weibull)
 zipf = _of_state(RandomState.zipf)
+
+globals().update(checked("random", globals()))
 
 
 def __getattr__(name: str):

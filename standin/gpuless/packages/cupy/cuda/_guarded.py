@@ -214,6 +214,8 @@ class MemoryPointer:
         copy(mem, size, stream)
 
     def memset_async(self, value: int, size: int, stream=None) -> None:
+        if stream is not None:
+            _ = stream.ptr
         target = self._bytes(size)
         _submit(lambda: target.fill(value), stream)
 

@@ -201,6 +201,8 @@ class MemoryPool:
 
     def free_all_blocks(self, stream=None) -> None:
         """Return the free blocks to the system."""
+        if stream is not None:
+            _ = stream.ptr
         with self._lock:
             engine_memory.release()
             self._here().forget()
@@ -212,6 +214,8 @@ class MemoryPool:
             if not 0 <= fraction <= 1:
                 raise ValueError(f"memory limit fraction out of range: {fraction}")
             size = int(fraction * runtime.memGetInfo()[1])
+        if size is not None:
+            bool(size < 0)  # TypeError for what is no number
         self._here().limit = size or 0
 
     def get_limit(self) -> int:

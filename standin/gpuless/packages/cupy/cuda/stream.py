@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import operator
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 
 from cupy.cuda import _late
-from cupy.cuda._state import CUDARuntimeError, getDevice
+from cupy.cuda._state import CUDARuntimeError, getDevice, getDeviceCount
 from gpuless import not_covered
 
 _local = threading.local()
@@ -109,6 +110,9 @@ class Event:
     """A moment on the host's clock; it belongs to the device that is current when it is made."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
+        _ = (
+            (block and 1) | (disable_timing and 2) | (interprocess and 4)
+        )  # flags, as CuPy makes them
         if interprocess and not disable_timing:
             raise ValueError("Timing must be disabled for interprocess events")
         self.ptr = next(_numbers)
@@ -181,7 +185,7 @@ class Stream:
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
         _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
-        self.priority = priority or 0
+        self.priority = 0 if priority is None else operator.index(priority)
         self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:
@@ -312,6 +316,8 @@ def _entered(device: int) -> list[Stream]:
 def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
     device = getDevice() if device_id < 0 else device_id
+    if device >= getDeviceCount():
+        raise IndexError("list index out of range")
     return _currents().get(device, Stream.null)
 
 

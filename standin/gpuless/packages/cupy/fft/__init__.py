@@ -11,6 +11,7 @@ import numpy as np
 from cupy._core._creation import created
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
+from cupy._core._refused import checked
 from cupy._core._row import row
 from cupy.cuda.cufft import get_current_plan
 from cupy.fft import _plans, config
@@ -34,9 +35,12 @@ def _taken(a: np.ndarray, real: bool) -> np.ndarray:
 
 def _of_one_axis(function: Callable) -> Callable:
     real = function.__name__ in ("rfft", "ihfft")
+    inverse = function.__name__ in ("irfft", "hfft")
 
     @functools.wraps(function)
     def transform(a, n=None, axis=-1, norm=None):
+        if n and inverse and not a.shape[axis]:  # NumPy's reads a number that is not there
+            a = np.zeros_like(a, shape=[*a.shape[:axis], 1, *a.shape[axis:][1:]])
         result = function(_taken(a, real), n, axis, norm)
         if a.dtype == np.float16 and result.dtype == np.float32:
             result = result.astype(np.float16)
@@ -128,6 +132,8 @@ fftshift = row(np.fft.fftshift)
 ifftshift = row(np.fft.ifftshift)
 fftfreq = created(np.fft.fftfreq)
 rfftfreq = created(np.fft.rfftfreq)
+
+globals().update(checked("fft", globals(), np.fft))
 
 __all__ = """config fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft
 irfft2 irfftn rfft rfft2 rfftfreq rfftn""".split()

@@ -81,6 +81,10 @@ _NO_LISTS = {
         "zi": "sosfilt",
     }.items()
 }
+# Functions whose results do not depend on the type of NumPy's integers among their parameters.
+_OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid fourier_gaussian
+fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
+gaussian_laplace resample rotate shift symiirorder1 zoom""".split()
 # CuPy's names of the first parameter, where SciPy has another.
 _FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
 
@@ -120,6 +124,9 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         first = args[0] if args else next(iter(given.values()), None)
         if arrays and name not in WITHOUT and not isinstance(first, ndarray):
             raise unsupported(first)
+        if name in _OF_INTS:  # of eight bits, say, in which SciPy's function computes
+            args = tuple(int(v) if isinstance(v, np.integer) else v for v in args)
+            kwargs = {k: int(v) if isinstance(v, np.integer) else v for k, v in kwargs.items()}
         for parameter in no_lists:
             if isinstance(given.get(parameter), (list, tuple)):
                 raise unsupported(given[parameter])

@@ -31,6 +31,8 @@ def _iterations(given: dict) -> str | None:
 
 def _distances(given: dict) -> str | None:
     image = given["input"]
+    if image.dtype.kind == "c":
+        raise TypeError("CuPy's kernel does not compile for complex numbers")
     if image.ndim not in (2, 3):
         return "Only 2D and 3D distance transforms are supported."
     if not stream.capturing():
@@ -167,6 +169,8 @@ def _whole_orders(given: dict) -> str | None:
     n = n._array if isinstance(n, ndarray) else np.asarray(n)
     if n.size and n.min() < 0:
         return "negative orders"
+    if given.get("derivative") and n.size and n.min() < 2:
+        raise not_covered("cupyx.scipy.special.spherical_yn: CuPy's derivative of orders 0 and 1")
     return _complex(given)
 
 
@@ -183,6 +187,52 @@ def _zeros(given: dict) -> str | None:
             one = np.sort_complex(roots._array)
             if not np.allclose(one, np.sort_complex(one.conj())):
                 return "complex roots without their conjugates"
+
+
+def _tolerance(given: dict) -> None:
+    if np.any(_host(given.get("tol", 1e-8)) > 1e-6):  # so few steps that they are not SciPy's
+        raise not_covered("cupyx.scipy.special.lambertw with a wide tol")
+
+
+def _host(value):
+    return value._array if isinstance(value, ndarray) else np.asarray(value)
+
+
+def _in_itself(given: dict) -> str | None:
+    if given.get("output") is given["input"]:
+        return "the kernel reads the input while it writes the output, which is the same."
+    return _positive(given)
+
+
+def _flat_numbers(given: dict) -> None:
+    data = given["data"]
+    if isinstance(data, ndarray) and (data.ndim != 1 or data.dtype.kind == "b"):
+        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans or of more than one dimension")
+
+
+def _systems(given: dict) -> None:
+    shapes = {}
+    for name in "ABCD":
+        if (matrix := given.get(name)) is not None:
+            shapes[name] = np.atleast_2d(_host(matrix)).shape
+    sizes = {}
+    for name, letters in (("A", "pp"), ("B", "pq"), ("C", "rp"), ("D", "rq")):
+        for letter, size in zip(letters, shapes.get(name, ()), strict=False):
+            sizes.setdefault(letter, size)
+            if size != sizes[letter] and shapes[name] != (0, 0):
+                raise ValueError("The input arrays have incompatible shapes.")
+
+
+def _no_halves(given: dict) -> None:
+    for values in given.values():
+        if isinstance(values, ndarray) and values.dtype == np.float16:
+            raise TypeError("array type float16 is unsupported in linalg")
+
+
+def _signed(given: dict) -> None:
+    for values in given.values():
+        if getattr(values, "dtype", None) == np.bool_:
+            raise TypeError("The boolean negative, the `-` operator, is not supported")
 
 
 def _bessel(given: dict) -> str | None:
@@ -247,7 +297,7 @@ def _origins(given: dict) -> None:
     sizes, origins = np.atleast_1d(size), np.atleast_1d(origin)
     if 1 in (len(sizes), len(origins)) or len(sizes) == len(origins):
         where = sizes // 2 + origins
-        if ((sizes > 0) & ((where < 0) | (where >= sizes))).any():
+        if ((where < 0) | (where >= sizes)).any():
             raise ValueError("invalid origin")
 
 
@@ -275,6 +325,11 @@ def _labels(given: dict) -> None:
         raise TypeError("index must be cupy.ndarray or a scalar int")
     if given["input"].dtype.kind == "c":
         raise TypeError("complex numbers are not supported")
+    for numbers in (labels, index) if labels is not None else ():
+        if isinstance(numbers, ndarray) and numbers.dtype.kind == "c":
+            raise TypeError("CuPy's kernel does not compile with complex labels")
+    if labels is not None and isinstance(index, ndarray) and index.size and index.dtype.kind == "f":
+        raise not_covered("cupyx.scipy.ndimage with an index of floats")
     if given.get("labels") is not None and isinstance(index, ndarray) and index.ndim > 1:
         if given["input"].dtype not in ("i4", "u4", "u8", "f2", "f4", "f8"):
             raise ValueError("operands could not be broadcast together")
@@ -395,6 +450,10 @@ UNABLE = {
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),
+    **_check_of("lambertw", _tolerance),
+    **_check_of("abcd_normalize ss2tf ss2zpk", _systems),
+    **_check_of("freqs findfreqs", _no_halves),
+    **_check_of("lp2bs_zpk lp2hp_zpk", _signed),
     **_check_of("multigammaln", _dimensions),
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
@@ -407,5 +466,7 @@ UNABLE = {
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
     **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
-    **_check_of("fourier_ellipsoid fourier_uniform", _positive),
+    **_check_of("boxcox_llf", _flat_numbers),
+    **_check_of("fourier_ellipsoid", _in_itself),
+    **_check_of("fourier_uniform", _positive),
 }

@@ -12,6 +12,7 @@ from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from cupy.fft import _plans, fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 from cupy.fft._plans import get_fft_plan  # noqa: F401
 from scipy import fft as _library
@@ -68,7 +69,22 @@ def _planned(name: str):
     return _named(call, name, "of the device's arrays")
 
 
+def _kept(name: str):
+    """The transform of that name, which leaves its array as it is, as CuPy's do."""
+
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.arguments.pop("overwrite_x", None)
+        return _served[name](*given.args, **given.kwargs)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
 globals().update(_served)
+for _name in "dct dctn dst dstn idct idctn idst idstn".split():
+    globals()[_name] = _kept(_name)
 for _name in [kind + more for kind in _KINDS for more in ("", "2", "n")]:
     globals()[_name] = _planned(_name)
 
@@ -99,6 +115,9 @@ def __ua_function__(method, args, kwargs):
     """What this module makes of a call to SciPy's function."""
     function = globals().get(method.__name__)
     return NotImplemented if function is None else function(*args, **kwargs)
+
+
+globals().update(_checked("scipy.fft", globals(), _library))
 
 
 def __getattr__(name: str):

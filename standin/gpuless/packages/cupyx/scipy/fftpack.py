@@ -8,6 +8,7 @@ from cupy import fft as _fft
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from cupy._core._run import routine as _routine
 from cupy.fft import _plans
 from cupy.fft._plans import get_fft_plan  # noqa: F401
@@ -38,7 +39,7 @@ def _planned(name: str, plans: bool = True):
         s, axes = ((values["n"],), (values["axis"],)) if one else (values["shape"], values["axes"])
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
         if name.startswith(("rfft", "irfft")):
-            return _routine(function, **values)
+            return _routine(function, **values | {"overwrite_x": False})  # nor does CuPy
         made = getattr(_fft, name)(x, s[0] if one else s, axes[0] if one else axes)
         return _plans.overwritten(x, made, "C2C", axes) if values["overwrite_x"] else made
 
@@ -49,6 +50,8 @@ def _planned(name: str, plans: bool = True):
 for _name in "fft ifft fft2 ifft2 fftn ifftn rfft".split():
     globals()[_name] = _planned(_name)
 irfft = _planned("irfft", plans=False)
+
+globals().update(_checked("fftpack", globals()))
 
 
 def __getattr__(name: str):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools as _functools
+import inspect as _inspect
+import operator as _operator
 
 import numpy as _np
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
+from cupy._core._refused import checked as _checked
 from cupy._core._run import routine as _routine
 from cupy.linalg import LinAlgError as _LinAlgError
 from scipy import linalg as _library
@@ -34,6 +37,10 @@ def _plain(name: str):
         arrays = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, _ndarray)]
         if not arrays and name != "fiedler_companion" and name not in _FLAT:
             return function(*args, **kwargs)  # which refuses
+        if name == "toeplitz" and len(arrays) == 2 and not arrays[1].size:
+            return function(arrays[0])[:, :1]
+        if name == "khatri_rao" and len(arrays) < 2:
+            raise TypeError("khatri_rao() takes two device arrays")
         if name in _FLAT:
             args = tuple(arg.ravel() if isinstance(arg, _ndarray) else arg for arg in args)
             kwargs = {k: v.ravel() if isinstance(v, _ndarray) else v for k, v in kwargs.items()}
@@ -54,6 +61,7 @@ def _plain(name: str):
         if name == "expm" and arrays[0].dtype.char == "e":
             raise TypeError("array type float16 is unsupported in linalg")
         if name in ("lu", "lu_factor"):
+            args, kwargs = _in_place(function, *args, **kwargs)
             _check_type(arrays[0])
             _filled(*arrays)
             if arrays[0].ndim != 2:
@@ -66,6 +74,14 @@ def _plain(name: str):
         return found
 
     return call
+
+
+def _in_place(function, *args, **kwargs) -> tuple[tuple, dict]:
+    """The arguments of ``lu`` or ``lu_factor``, which overwrites what lies in Fortran's order."""
+    given = _inspect.signature(getattr(_library, function.__name__)).bind(*args, **kwargs)
+    if given.arguments.get("overwrite_a") and not given.arguments["a"].flags.f_contiguous:
+        given.arguments["overwrite_a"] = False
+    return given.args, given.kwargs
 
 
 def _filled(*arrays) -> None:
@@ -124,6 +140,7 @@ def solve_triangular(
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")
     _filled(a, b)
+    unit_diagonal = bool(unit_diagonal)
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
     solved = _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
     return _overwritten(b, solved) if overwrite_b and a.ndim == 2 else solved
@@ -138,6 +155,13 @@ def _triangular(a, b, **how):
     sides = wide.reshape(len(a), a.shape[-1], b.shape[-1] if b.ndim == a.ndim else 1)
     solved = [_library.solve_triangular(*pair, **how).T for pair in zip(a, sides, strict=True)]
     return _np.array(solved, dtype).transpose(0, 2, 1).reshape(b.shape)
+
+
+def hadamard(n, dtype=int):
+    """SciPy's, of a number that is an integer: it is the length of an array."""
+    if n >= 1 and 2 ** (int(n).bit_length() - 1) == n:
+        _operator.index(n)
+    return _served["hadamard"](n, dtype)
 
 
 def dft(n, scale=None):
@@ -169,6 +193,8 @@ def bandwidth(a):
 globals().update({_name: _face for _name, _face in _served.items() if _name not in globals()})
 for _name in set(_FLAT + _ROWS + _MATRICES) & _served.keys():
     globals()[_name] = _plain(_name)
+
+globals().update(_checked("scipy.linalg", globals(), _library))
 
 
 def __getattr__(name: str):

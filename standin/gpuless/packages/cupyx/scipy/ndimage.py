@@ -15,6 +15,7 @@ from cupy import where as _where
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
+from cupy._core._refused import checked as _checked
 from cupy._core._run import routine as _routine
 from cupy._core._ufuncs import rint as _rint
 from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
@@ -95,6 +96,10 @@ def _check_between(dtype, given: dict) -> None:
         raise ValueError("spline order is not supported")
     if not isinstance(given.get("coordinates", given["input"]), _ndarray):
         raise TypeError("coordinates are a device array")
+    if getattr(given.get("coordinates"), "dtype", None) == _np.bool_:
+        raise ValueError("coordinates should have floating point dtype")
+    if not given["input"].size and (given["order"] or 0) > 1 and given["prefilter"]:
+        raise ZeroDivisionError("integer division or modulo by zero")
     if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
         raise NotImplementedError("CuPy has no cval like this for an output of integers")
     if mode in ("constant", "grid-constant"):
@@ -152,6 +157,33 @@ for _name in _BETWEEN + _SUMS:
     globals()[_name] = _rounded(_name)
 
 
+def _into_booleans(name: str):
+    """The function of that name, which compares numbers where it gives booleans; SciPy's compares
+    what it has made booleans of."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        source, output = given.arguments["input"], given.arguments.get("output")
+        if output is None or not isinstance(source, _ndarray) or source.dtype.kind == "b":
+            return function(*args, **kwargs)
+        if (output.dtype if isinstance(output, _ndarray) else _np.dtype(output)).kind != "b":
+            return function(*args, **kwargs)
+        given.arguments["output"] = None
+        found = function(*given.args, **given.kwargs).astype(bool)
+        if not isinstance(output, _ndarray):
+            return found
+        output[...] = found
+        return output
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "maximum_filter maximum_filter1d minimum_filter minimum_filter1d".split():
+    globals()[_name] = _into_booleans(_name)
+
+
 def _turned_as_cupys(call):
     """``rotate`` by CuPy's matrix, whose zeros are 6e-17 at a right angle, so that an edge of the
     result lies outside the image, and by SciPy's ``affine_transform``."""
@@ -165,7 +197,7 @@ def _turned_as_cupys(call):
         if not isinstance(image, _ndarray):
             return call(*args, **kwargs)  # which refuses
         first, second = sorted(axis + image.ndim if axis < 0 else axis for axis in axes)
-        if first < 0 or second >= image.ndim:
+        if first < 0 or second >= image.ndim or first == second:
             raise ValueError("invalid rotation plane specified")
         plane, dtype = [first, second], _np.promote_types(image.real.dtype, _np.float32)
         sin, cos = _math.sin(_np.deg2rad(angle)), _math.cos(_np.deg2rad(angle))
@@ -270,6 +302,8 @@ def _spline_of_all(call):
         dtype = into.dtype if into is not None else _np.dtype(output)
         if not isinstance(input, _ndarray):
             return call(input, order, output, mode)
+        if not input.size and order > 1:
+            raise ZeroDivisionError("integer division or modulo by zero")
         if input.dtype.kind == "c" and into is None and dtype.kind != "c":
             # CuPy casts to the real type, with a warning.
             return call(input, order, _np.promote_types(dtype, _np.complex64), mode).astype(dtype)
@@ -292,6 +326,8 @@ def _spline(call):
         if not isinstance(input, _ndarray) or isinstance(output, _ndarray):
             return call(input, order, axis, output, mode)
         _normalize_axis_index(axis, input.ndim)  # AxisError
+        if not input.size and order > 1:
+            raise ZeroDivisionError("integer division or modulo by zero")
         dtype = input.dtype if output is None else _np.dtype(output)
         if dtype.kind in "iu" and input.dtype.kind != "c":  # numbers below 0, by a GPU's rule
             return call(input, order, axis, _np.float64, mode).astype(dtype)
@@ -616,6 +652,9 @@ def extrema(input, labels=None, index=None):
     given = input, labels, index
     places = minimum_position(*given), maximum_position(*given)
     return minimum(*given), maximum(*given), *places  # noqa: F821
+
+
+globals().update(_checked("ndimage", globals(), _library))
 
 
 def __getattr__(name: str):

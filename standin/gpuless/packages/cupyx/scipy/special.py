@@ -7,6 +7,7 @@ from cupy._core import _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from cupy._core._routines import broadcast_arrays as _broadcast
 from cupy._core._routines import round  # noqa: F401  (its own, not SciPy's, in CuPy too)
 from cupy._core._routines import where as _where
@@ -191,6 +192,9 @@ def polygamma(n, x):
     n, x = _broadcast(n, x)
     found = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1.0, x)  # noqa: F821
     return _where(_asarray(n == 0), digamma(x), found)  # noqa: F821
+
+
+globals().update(_checked("special", globals(), _library))
 
 
 def __getattr__(name: str):

@@ -7,6 +7,7 @@ import math as _math
 import cupy as _cupy
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from scipy import stats as _library
 
 from cupyx.scipy import special as _special
@@ -112,6 +113,9 @@ def trim_mean(a, proportiontocut, axis=0):
         raise ValueError("Proportion too big.")
     kept = _cupy.partition(a, (low, high - 1), axis)
     return _cupy.mean(kept[(slice(None),) * (axis % a.ndim) + (slice(low, high),)], axis=axis)
+
+
+globals().update(_checked("stats", globals(), _library))
 
 
 def __getattr__(name: str):

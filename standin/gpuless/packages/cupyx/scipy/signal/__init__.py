@@ -11,21 +11,28 @@ from cupy._core import _convolutions as _methods
 from cupy._core._dispatch import named as _named
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
+from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _waveforms
+from cupyx.scipy.signal import _frequencies, _history, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
 globals().update(_serve(_library, arrays=False))
 chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
+lfilter = _history.lfilter_of(lfilter)  # noqa: F821
+lfilter_zi, lfiltic, sosfilt_zi = _history.lfilter_zi, _history.lfiltic, _history.sosfilt_zi
+sosfilt = _history.sosfilt_of(sosfilt)  # noqa: F821
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
+_buttap, _ellipap = buttap, ellipap  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
+_sepfir2d = sepfir2d  # noqa: F821
+_unique_roots = unique_roots  # noqa: F821
 _wiener = wiener  # noqa: F821
 
 
@@ -126,11 +133,17 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
+def _no_kernel_of(kinds: str, x) -> None:
+    if x.dtype.kind in kinds:
+        raise TypeError(f"CuPy has no kernel for peaks of {x.dtype}")
+
+
 def _peaks(call):
     """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
 
     def find_peaks(x, *args, **kwargs):
         x = _cupy.asarray(x)
+        _no_kernel_of("bc", x)
         if x.ndim == 1 and x.size < 2:  # CuPy makes an array of what lies between its ends
             raise ValueError("Negative dimensions are not allowed")
         found, about = call(x, *args, **kwargs)
@@ -150,6 +163,7 @@ def _prominences(call):
 
     def peak_prominences(x, peaks, *args, **kwargs):
         x = _cupy.asarray(x)
+        _no_kernel_of("bc", x)
         found, *bases = call(x, peaks, *args, **kwargs)
         return found.astype(x.dtype, copy=False), *bases
 
@@ -157,6 +171,16 @@ def _prominences(call):
 
 
 peak_prominences = _prominences(peak_prominences)  # noqa: F821
+
+
+_peak_widths = peak_widths  # noqa: F821
+
+
+def peak_widths(x, *args, **kwargs):
+    """SciPy's, of what CuPy has a kernel for."""
+    x = _cupy.asarray(x)
+    _no_kernel_of("bc", x)
+    return _peak_widths(x, *args, **kwargs)
 
 
 def _of_something(name: str):
@@ -192,8 +216,11 @@ def _doubled(value):
     return tuple(map(_doubled, value)) if isinstance(value, tuple) else value
 
 
-for _name in "dfreqresp findfreqs freqz lp2bp lp2bs symiirorder2 zpk2tf".split():
+for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
     globals()[_name] = _in_double_precision(_name)
+
+
+globals().update(_frequencies.of(globals()))
 
 
 def group_delay(system, *args, **kwargs):
@@ -219,6 +246,39 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
     return found * (2 / _cupy.dot(y, y)) if normalize else found
+
+
+def buttap(N):
+    """SciPy's, whose gain is an integer."""
+    z, p, _ = _buttap(N)
+    return z, p, 1
+
+
+def ellipap(N, rp, rs):
+    """SciPy's, whose gain lies on the device."""
+    z, p, k = _ellipap(N, rp, rs)
+    return z, p, _cupy.asarray(k) if N > 1 else k
+
+
+def sepfir2d(input, hrow, hcol):
+    """SciPy's, whose parameters have no names."""
+    return _sepfir2d(input, hrow, hcol)
+
+
+def unique_roots(p, tol=1e-3, rtype="min"):
+    """SciPy's, of roots that are nearer to each other than ``tol``, and not as far as it."""
+    if tol <= 0:
+        return _cupy.empty(0), _cupy.empty(0)
+    return _unique_roots(p, _np.nextafter(float(tol), 0), rtype)
+
+
+def sweep_poly(t, poly, phi=0):
+    """A wave whose frequency is a polynomial of the time, of an array's or ``poly1d``'s numbers."""
+    if isinstance(poly, _cupy.poly1d):
+        poly = poly.coeffs
+    integral = _cupy.zeros(poly.shape[0] + 1)
+    integral[:-1] = poly / _cupy.arange(1, poly.shape[0] + 1)[::-1]
+    return _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
 
 
 def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
@@ -259,6 +319,8 @@ for _name in ("convolve", "correlate"):
 from cupyx.scipy.signal import windows  # noqa: E402
 
 get_window = windows.get_window
+
+globals().update(_checked("signal", globals(), _library))
 
 
 def __getattr__(name: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from cupy._core._creation import asarray
 from cupy._core._dispatch import named
+from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from scipy import signal
 
@@ -55,7 +56,8 @@ def chirp_of(library):
 def gausspulse_of(library):
     def gausspulse(t, *args, **kwargs):
         if isinstance(t, str):
-            return library(t, *args, **kwargs)
+            found = library(t, *args, **kwargs)
+            return found.get()[()] if isinstance(found, ndarray) else found
         t = asarray(t)
         if t.dtype.char not in "fd":  # CuPy has the width of a pulse as an integer, too
             raise not_covered(f"cupyx.scipy.signal.gausspulse of {t.dtype}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cupy._core._refused import checked as _checked
 from scipy.signal import windows as _library
 
 from cupyx.scipy._faces import serve as _serve
@@ -25,6 +26,9 @@ def get_window(window, Nx, fftbins=True):
     if _is_parzen(window):
         return parzen(Nx, not fftbins)
     return _get_window(window, Nx, fftbins)
+
+
+globals().update(_checked("windows", globals(), _library))
 
 
 def __getattr__(name: str):

@@ -6,6 +6,7 @@ import cupy as _cupy
 import numpy as _np
 import scipy.sparse as _library
 from cupy._core._dispatch import named as _named
+from cupy._core._refused import checked as _checked
 
 from cupyx.scipy.sparse import _base
 from cupyx.scipy.sparse._base import (  # noqa: F401
@@ -29,13 +30,22 @@ from cupyx.scipy.sparse._formats import (  # noqa: F401
 )
 from gpuless import missing as _missing
 
+_OF_MATRICES = ("find", "tril", "triu")
+
 
 def _face(name: str):
     """SciPy's function of that name, which takes and gives what lies on the device."""
     function = getattr(_library, name)
 
     def call(*args, **kwargs):
-        return _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
+        if name in _OF_MATRICES:
+            given = args[0] if args else kwargs.get("A")
+            if not (isinstance(given, _cupy.ndarray) or issparse(given)):
+                raise TypeError("A must be cupy.ndarray or cupyx.scipy.sparse")
+        found = _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
+        if name in ("diags_array", "eye_array") and kwargs.get("format") is None:
+            return found.tocsr()
+        return found
 
     return _named(call, name, "of SciPy, on the device")
 
@@ -136,6 +146,8 @@ def _asks(name: str):
 
 for _name in _base.PARTS:
     globals()[f"isspmatrix_{_name}"] = _asks(_name)
+
+globals().update(_checked("sparse", globals(), _library))
 
 
 def __getattr__(name: str):

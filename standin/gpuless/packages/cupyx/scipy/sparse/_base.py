@@ -293,14 +293,51 @@ def _ones(a):
     return type(a)((np.ones(len(a.indices)), a.indices, a.indptr), shape=a.shape)
 
 
+def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
+    """The arguments of the method ``name``; an error where CuPy raises one."""
+    first = args[0] if args else next(iter(kwargs.values()), None)
+    if name == "multiply":
+        if len(args) + len(kwargs) != 1:
+            raise TypeError("multiply() takes one argument")
+        if not (issparse(first) or isinstance(first, (numbers.Number, np.bool_))):
+            if not isinstance(first, cupy.ndarray):
+                raise TypeError("expected scalar, dense matrix/vector or csr matrix")
+            if first.ndim > 2:
+                raise ValueError("a dense array of more than two dimensions")
+    elif name == "dot" and isinstance(first, (list, tuple)):
+        raise TypeError(f"unsupported operand type(s) for @: {type(self)} and {type(first)}")
+    elif name == "power" and args and isinstance(first, (np.number, cupy.ndarray)):
+        if isinstance(first, np.number) or not first.ndim:
+            args = (first.item(), *args[1:])  # which makes no wider type of the elements
+    elif name == "sum":
+        axis = args[0] if args else kwargs.get("axis")
+        if isinstance(axis, (float, np.floating, cupy.ndarray)):
+            raise TypeError(f"axis must be an integer, not {type(axis)}")
+    elif name == "reshape":
+        shape = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        if any(isinstance(n, cupy.ndarray) for n in shape):
+            raise TypeError("'ndarray' object cannot be interpreted as an integer")
+        if kwargs.get("order", "C") is None:
+            raise ValueError("'order' must be 'C' or 'F'")
+    if name == "power" and args and isinstance(args[0], complex) and self.dtype.kind != "c":
+        raise TypeError(f"Cannot cast output operand from complex numbers to {self.dtype}")
+    return args
+
+
 def _method(name: str):
     def method(self, *args, **kwargs):
+        args = _taken(self, name, args, kwargs)
         if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
             other = on_host(*(args or kwargs.values()))
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         out = kwargs.pop("out", None)
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
+        whole = kwargs.get("dtype") if name == "sum" and self.dtype.kind == "f" else None
+        if whole is not None and np.dtype(whole).kind in "iu" and kwargs.get("axis") is None:
+            del kwargs["dtype"]  # CuPy cuts the sum, and not what it adds up
+        else:
+            whole = None
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
             _check_product(self.dtype, args[0].dtype)
         by_element = self.format != "dia" and name in _BY_ELEMENT
@@ -311,10 +348,12 @@ def _method(name: str):
             found.has_canonical_format = self.has_canonical_format
         if found is NotImplemented:
             return found
-        if name == "multiply":
+        if name == "multiply" or name == "dot" and self.format == "dia":
             found = _by_rows(found)
         elif name == "dot":
             found = _by_columns(found)
+        elif name == "sum" and whole is not None:
+            found = found.astype(whole)
         if out is None:
             return on_device(found)
         if not isinstance(out, cupy.ndarray):
@@ -352,6 +391,10 @@ def _operator(name: str):
             return on_device(
                 _of_two(how if name == "__mul__" else name, self._here(), on_host(other))
             )
+        if isinstance(other, cupy.ndarray) and not other.ndim and name[2:-2] in _SUMS:
+            return getattr(self.toarray(), name)(other)
+        if name == "__mul__" and isinstance(self, sparray) and isinstance(other, cupy.ndarray):
+            _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.
         summed = not issparse(other) and np.ndim(other) == 0 and name[2:-2] in _SUMS
         by_rows = self.format == "dia" or self.format == "coo" and (summed or self.dtype == bool)
@@ -571,7 +614,7 @@ _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split())
 def _count_nonzero(self, axis=None):
     """How many elements are not 0: an int, or along ``axis`` an array."""
     found = self._here().count_nonzero(axis)
-    return int(found) if axis is None else on_device(found)
+    return int(found) if axis is None else on_device(found.astype(np.int64))
 
 
 _spbase.count_nonzero = _count_nonzero
@@ -590,16 +633,20 @@ def _getnnz(self, axis=None):
 
 
 def _line(name: str):
-    get = _method(name)
+    rows = name == "getrow"
 
     def of(self, i):
         if self.format not in ("csr", "csc"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute '_{name}'")
-        return get(self, i)
+        if isinstance(i, cupy.ndarray):
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        at = slice(i, i + 1)  # of the last one, by -1, that is nothing
+        return self[at, :].tocsr() if rows else self[:, at]
 
     return named(of, name, "of SciPy's matrix, on the device")
 
 
 spmatrix.asfptype, spmatrix.getnnz = _asfptype, _getnnz
 spmatrix.getcol, spmatrix.getrow = _line("getcol"), _line("getrow")
-_give(spmatrix, _method, "getH getformat getmaxprint get_shape")
+_give(spmatrix, _method, "getformat getmaxprint get_shape")
+spmatrix.getH = lambda self: self.transpose().conj()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import cupy
@@ -51,6 +52,10 @@ def _extreme(name: str):
     method = _method(name)
 
     def reduce(self, axis=None, *args, **kwargs):
+        if isinstance(axis, tuple):
+            raise TypeError("Tuples are not accepted for the 'axis' parameter.")
+        if (args[0] if args else kwargs.get("out")) is not None:
+            raise ValueError("Sparse matrices do not support an 'out' parameter.")
         if axis is not None and self.dtype.kind in ("bc" if name.startswith("arg") else "c"):
             raise NotImplementedError(f"{name} of {self.dtype} along an axis")
         found = method(self, axis, *args, **kwargs)
@@ -111,6 +116,10 @@ coordinates.sum_duplicates = _sum_duplicates
 def _setdiag(self, values, k=0) -> None:
     """Set the elements ``[i, i + k]``, in place, to a number or to an array's or list's items."""
     rows, columns = self.shape
+    if self.format != "coo":
+        if isinstance(k, cupy.ndarray):
+            raise TypeError("'ndarray' object cannot be interpreted as an integer")
+        operator.index(k)
     if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
         raise ValueError("k exceeds matrix dimensions")
     values = cupy.asarray(values, dtype=self.dtype)

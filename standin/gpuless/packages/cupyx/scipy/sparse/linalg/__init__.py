@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cupy._core._refused import checked as _checked
+
 from cupyx.scipy.sparse.linalg._eigen import eigsh, lobpcg, svds  # noqa: F401
 from cupyx.scipy.sparse.linalg._iterative import (  # noqa: F401
     bicgstab,
@@ -23,6 +25,8 @@ from cupyx.scipy.sparse.linalg._solve import (  # noqa: F401
     spsolve_triangular,
 )
 from gpuless import missing as _missing
+
+globals().update(_checked("sparse.linalg", globals()))
 
 
 def __getattr__(name: str):

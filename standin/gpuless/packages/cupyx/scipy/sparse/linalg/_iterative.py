@@ -185,28 +185,42 @@ def gmres(
     system = _system(A, b, x0, M)
     n = len(system["b"])
     restart = min(20 if restart is None else restart, n)
-    cycles = -(-(10 * n if maxiter is None else maxiter) // max(restart, 1))
+    most = 10 * n if maxiter is None else maxiter
+    matrix, right, precondition = system["A"], system["b"], system.get("M")
+    x = np.array(system.get("x0", np.zeros_like(right)))
+    size = np.linalg.norm(right)
+    if not n or not size:
+        return place(right.copy()), 0
+    enough, done = max(float(atol), rtol * float(size)), 0
+    while True:  # SciPy's stops in the middle of a cycle
+        found = x if precondition is None else precondition @ x
+        residual = right - matrix @ found
+        left = np.linalg.norm(residual)
+        if callback is not None and callback_type == "x":
+            callback(place(found))
+        elif callback is not None and done:
+            callback(place(np.asarray(left / size)))
+        if left <= enough or done >= most:
+            return place(found), 0 if left <= enough else done
+        x = x + _cycle(matrix, precondition, residual, left, restart)
+        done += restart
 
-    def tell(x) -> None:
-        if callback_type == "x":
-            callback(place(x))
-        else:
-            residual = system["b"] - system["A"] @ x
-            norms = np.linalg.norm(residual), np.linalg.norm(system["b"])
-            callback(place(np.asarray(norms[0] / norms[1])))
 
-    if callback is not None and callback_type == "x":
-        tell(system.get("x0", np.zeros_like(system["b"])))
-    x, info = _library.gmres(
-        **system,
-        rtol=rtol,
-        atol=atol,
-        restart=restart,
-        maxiter=cycles,
-        callback=None if callback is None else tell,
-        callback_type="x",
-    )
-    return place(x), info * restart
+def _cycle(matrix, precondition, residual, norm, steps: int):
+    """What a cycle of Arnoldi's iteration adds to the solution."""
+    base = np.empty((len(residual), steps), residual.dtype)
+    inner = np.zeros((steps + 1, steps), residual.dtype)
+    v = residual / norm
+    for j in range(steps):
+        base[:, j] = v
+        u = matrix @ (v if precondition is None else precondition @ v)
+        inner[: j + 1, j] = base[:, : j + 1].conj().T @ u
+        u = u - base[:, : j + 1] @ inner[: j + 1, j]
+        inner[j + 1, j] = np.linalg.norm(u)
+        v = u / inner[j + 1, j]
+    start = np.zeros(steps + 1, residual.dtype)
+    start[0] = norm
+    return base @ np.linalg.lstsq(inner, start)[0]
 
 
 @np.errstate(all="ignore")
@@ -237,9 +251,11 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
     m, n = A.shape
     if not isinstance(b, cupy.ndarray):
         raise unsupported(b)
+    if b.dtype.char not in "fdFD":
+        raise TypeError(f"a dtype that cuBLAS has no norm of: {b.dtype}")
     if x0 is not None:
         x0 = _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
-    x, *rest = _library.lsmr(
+    x, stop, steps, *norms, size = _library.lsmr(
         for_scipy(A),
         b._host().squeeze(),
         damp=damp,
@@ -249,4 +265,4 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         maxiter=5 * min(m, n) if maxiter is None else maxiter,
         x0=x0,
     )
-    return place(x).astype(np.float64), *rest
+    return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), size

@@ -65,6 +65,10 @@ def lsqr(A, b) -> tuple:
     dtype = A.dtype if A.dtype.char in "fd" else np.promote_types(A.dtype, "f")
     if b.dtype != dtype:
         raise TypeError(f"b of {b.dtype}, whose bytes cuSOLVER would read as {dtype}")
+    if A.dtype != dtype:
+        raise TypeError(f"A of {A.dtype}, whose bytes cuSOLVER would read as {dtype}")
+    if not b.flags.c_contiguous:
+        raise ValueError("b has gaps, and cuSOLVER would read what lies in them")
     x = _library.spsolve(A._here().astype(dtype), b._host(), use_umfpack=False)
     return (place(x).astype(np.float64), *[None] * 9)
 
