@@ -191,7 +191,7 @@ def polygamma(n, x):
     """The ``n``-th derivative of the digamma function, in double precision."""
     n, x = _broadcast(n, x)
     found = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1.0, x)  # noqa: F821
-    return _where(_asarray(n == 0), digamma(x), found)  # noqa: F821
+    return _where(_asarray((n == 0).astype("?")), digamma(x), found)  # noqa: F821
 
 
 globals().update(_checked("special", globals(), _library))
