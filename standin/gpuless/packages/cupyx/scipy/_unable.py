@@ -204,10 +204,10 @@ def _in_itself(given: dict) -> str | None:
     return _positive(given)
 
 
-def _flat_numbers(given: dict) -> None:
+def _numbers(given: dict) -> None:
     data = given["data"]
-    if isinstance(data, ndarray) and (data.ndim != 1 or data.dtype.kind == "b"):
-        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans or of more than one dimension")
+    if isinstance(data, ndarray) and data.dtype.kind == "b":
+        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans")
 
 
 def _systems(given: dict) -> None:
@@ -282,6 +282,12 @@ def _ordered(given: dict) -> str | None:
         return "NaN cval is unsupported"
     _origins(given)
     return None
+
+
+def _ordered_along_one(given: dict) -> str | None:
+    if isinstance(given["size"], int) and given["size"] < 1:
+        raise RuntimeError("incorrect filter size")
+    return _ordered(given)
 
 
 def _origins(given: dict) -> None:
@@ -464,9 +470,10 @@ UNABLE = {
     **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
-    **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
+    **_check_of("minimum_filter maximum_filter", _ordered),
+    **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
-    **_check_of("boxcox_llf", _flat_numbers),
+    **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
     **_check_of("fourier_uniform", _positive),
 }
