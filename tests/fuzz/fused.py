@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -16,6 +18,14 @@ BINARY += ["true_divide", "fmod", "copysign", "minimum", "logical_and"]
 UNARY = (
     "negative abs sqrt floor sin exp tanh isnan square logical_not sign real astype copy".split()
 )
+
+
+def _sign(x):
+    """Of Booleans, too, whose signs NumPy refuses and CuPy takes for integers of 8 bits."""
+    return np.sign(x.astype("b") if x.dtype == bool else x)
+
+
+_NUMPY = SimpleNamespace(**{**vars(np), "sign": _sign})
 
 
 def _expression(draw, names: list[str], depth: int) -> str:
@@ -69,7 +79,7 @@ def fused(draw) -> Case:
     body = "\n".join(lines)
     case.code = f"xp = cp\n\n\ndef f({arguments}):\n{body}\n\n\nz = cp.fuse(f)({arguments})"
     host = {name: array.host(name) for name, array in case.arrays.items()}
-    space = {"xp": np, "np": np}
+    space = {"xp": _NUMPY, "np": np}
     exec(f"def f({arguments}):\n{body}", space)
     try:
         with np.errstate(all="ignore"):
