@@ -334,6 +334,14 @@ def test_a_fault_in_printf_names_the_line(capsys):
     assert re.search("line 2: .*null pointer", complaint(kernel('printf("%s", (char *)8);')))
 
 
+@pytest.mark.parametrize("arguments", ['"%zu %d", 1ul, 2', '"%hhd%% %f", 1, 2.0', '"%.*f", 3, 0.5'])
+def test_what_cudas_printf_misreads(arguments):
+    """On an H200 the second number was garbage."""
+    with pytest.raises(RuntimeError, match="sizes h, l and ll"):
+        kernel(f"printf({arguments});")((1,), (1,), ())
+    kernel('printf("%5d %-*d %.2f %hd %lld %zu%%", 1, 6, 2, 0.5, 3, 4ll, 5ul);')((1,), (1,), ())
+
+
 def test_a_printf_that_writes_without_end():
     k = kernel('printf("%*d", width, 1);', "int width")
     with gpuless.time_limit(0.3):

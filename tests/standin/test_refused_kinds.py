@@ -197,3 +197,14 @@ def test_small_things_of_signals_and_images():
     assert found.tolist() == [True, True, False]
     wave = signal.sweep_poly(ROW, cp.poly1d([1.0, 2.0]))
     assert np.allclose(wave.get(), library.sweep_poly(ROW.get(), np.poly1d([1.0, 2.0])))
+
+
+def test_a_shift_and_a_width_are_numbers():
+    with pytest.raises(NotImplementedError, match="no number"):
+        ndimage.shift(IMAGE, (np.nan, 0))
+    with pytest.raises(ValueError, match="no number"):
+        ndimage.gaussian_filter(IMAGE, np.nan)
+
+
+def test_priorities_of_streams_end_where_a_gpus_end():
+    assert [cp.cuda.Stream(priority=p).priority for p in (-100, -2, 5, None)] == [-5, -2, 0, 0]

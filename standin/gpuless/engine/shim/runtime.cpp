@@ -148,19 +148,31 @@ const char *standin_output(size_t *length, size_t *lost) {
 
 // ---- called from kernels -------------------------------------------------------------------------
 
-// How many numbers and texts a format takes; no more than this does CUDA's printf return.
+// How many numbers and texts a format takes; no more than this does CUDA's printf return. It knows the sizes
+// h, l and ll and no '.*', and reads what stands behind others from a wrong place.
 static int conversions(const char *format, void *caller) {
     int count = 0;
-    bool writes = false;
+    bool writes = false, misread = false, misplaced = false;
     for (const char *c = format; *c; ++c) {
         if (*c != '%') continue;
-        for (++c; *c && strchr("-+ #0123456789.*", *c); ++c) count += *c == '*';
+        for (++c; *c && strchr("-+ #0123456789.*", *c); ++c) {
+            count += *c == '*';
+            misread |= c[0] == '*' && c[-1] == '.';
+        }
+        const char *size = c;
+        while (*c && strchr("hlLzjt", *c)) ++c;
         if (!*c) break;
-        count += *c != '%';
+        if (*c == '%') continue;
+        ++count, misread |= misplaced;
+        misplaced |= !strncmp(size, "hh", 2) || strchr("Lzjt", *size);
         writes |= *c == 'n';
     }
-    if (writes || count > 32) note_place(caller);
+    if (writes || misread || count > 32) note_place(caller);
     if (writes) standin_fail(STANDIN_FAULT, "printf with %%n, which CUDA's does not have");
+    if (misread)
+        standin_fail(STANDIN_FAULT,
+                     "printf: CUDA's knows the sizes h, l and ll and no '.*', and misreads what stands "
+                     "behind others, such as %%zu or %%hhd");
     if (count > 32)
         standin_fail(STANDIN_FAULT,
                      "printf of %d values: CUDA's takes 32, and writes the rest of the format as it stands", count);

@@ -185,7 +185,7 @@ class Stream:
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
         _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
-        self.priority = 0 if priority is None else operator.index(priority)
+        self.priority = min(max(operator.index(priority or 0), -5), 0)  # an H200 has six
         self._capture: _Capture | None = None
 
     def __eq__(self, other) -> bool:

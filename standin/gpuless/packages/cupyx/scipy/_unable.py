@@ -313,6 +313,8 @@ def _constants(given: dict) -> None:
 
 
 def _edges(given: dict) -> str | None:
+    if np.isnan(_host(given.get("sigma", 1))).any():
+        raise ValueError("sigma is no number")
     _constants(given)
     if np.isfinite(given.get("cval", 0)):
         return None
@@ -423,6 +425,12 @@ def _overlap(given: dict) -> str | None:
             return "the kernel reads the input while it writes the output, and they overlap."
 
 
+def _shifted(given: dict) -> str | None:
+    if not np.isfinite(_host(given["shift"])).all():
+        raise not_covered("cupyx.scipy.ndimage.shift by what is no number")
+    return _overlap(given)
+
+
 def _check_of(names: str, check: Callable) -> dict[str, Callable]:
     return dict.fromkeys(names.split(), check)
 
@@ -467,7 +475,8 @@ UNABLE = {
     **_check_of("symiirorder2", _no_whole),
     **_check_of("freqz", _nyquist),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
-    **_check_of("affine_transform map_coordinates rotate shift zoom", _overlap),
+    **_check_of("affine_transform map_coordinates rotate zoom", _overlap),
+    **_check_of("shift", _shifted),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
     **_check_of("minimum_filter maximum_filter", _ordered),
