@@ -175,3 +175,21 @@ DEPRECATED = {
 def test_what_cupy_gives_up_warns(name):
     with pytest.warns(DeprecationWarning):
         DEPRECATED[name]()
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (ValueError, lambda: cp.random.randint(3, 3, (0,))),
+        (ValueError, lambda: cp.random.default_rng(1).integers(3, -1, (0,))),
+        (TypeError, lambda: cp.arange(5.0).partition(2, None)),
+        (OverflowError, lambda: cp.arange(2**63)),
+    ],
+)
+def test_what_is_asked_where_there_is_nothing_to_do(error, call):
+    with pytest.raises(error):
+        call()
+
+
+def test_the_sign_of_booleans_is_an_integer_of_8_bits():
+    assert cp.sign(cp.array([True, False])).dtype == "b"

@@ -217,6 +217,8 @@ class Generator(_Source):
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
         """Integers between two numbers, which may be arrays of one element."""
         low, high = (0, int(low)) if high is None else (int(low), int(high))
+        if low >= high + bool(endpoint):  # NumPy asks where there is something to draw
+            raise ValueError("low >= high")
         np.iinfo(dtype)  # ValueError for booleans, which NumPy draws
         return self._draw(
             "integers", (low, high), {"size": size, "dtype": dtype, "endpoint": endpoint}, dtype
@@ -328,6 +330,8 @@ class RandomState(_Source):
         np.iinfo(dtype)  # ValueError for booleans, which NumPy draws
         if np.isscalar(low):
             low, high = (0, int(low)) if high is None else (int(low), int(high))
+            if low >= high:  # NumPy asks where there is something to draw
+                raise ValueError("low >= high")
         else:
             for bound in (low, high):
                 if bound is not None and _dtype(bound).char not in "iIlLqQ":

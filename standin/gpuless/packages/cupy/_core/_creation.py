@@ -333,6 +333,8 @@ def _arange(start, stop=None, step=1, dtype=None):
     start, stop, step = map(_item, given)
     if any(isinstance(value, (complex, np.complexfloating)) for value in (start, stop, step)):
         raise TypeError("arange is not for complex numbers")
+    if stop is None and isinstance(start, int) and start >= 1 << 63:
+        raise OverflowError("Python int too large to convert to C ssize_t")
     if dtype is None and any(isinstance(value, np.ndarray) for value in given):
         # CuPy asks Python's numbers alone whether there is one with a fraction.
         dtype = float if any(isinstance(value, (float, np.floating)) for value in given) else int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 
 import numpy as np
 
@@ -204,4 +205,5 @@ class Copies:
         self._check_sortable()
         if self.ndim == 0:
             raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+        axis = operator.index(axis)
         submit(lambda: np.copyto(self._array, partition(self._array, kth, axis)))
