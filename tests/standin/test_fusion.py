@@ -320,6 +320,28 @@ def test_kernels_that_are_not_simple_stay(monkeypatch):
     assert reverse(x[:]).tolist() == [2, 1, 0]  # of a view CuPy makes a kernel of its own
 
 
+def test_extents_that_must_be_equal_for_steps_to_be_taken_again():
+    runs = []
+
+    @cp.fuse()
+    def added(x, y, z):
+        runs.append(1)
+        return x[None, 0, ::-1][0] + y.sum(axis=1) * z
+
+    def count(x, y, z):
+        x, y, z = (cp.arange(np.prod(shape, dtype=int)).reshape(shape) for shape in (x, y, z))
+        wanted = x.get()[0, ::-1] + y.get().sum(1) * z.get()
+        assert added(x, y, z).get().tolist() == wanted.tolist()
+        return len(runs)
+
+    assert count((2, 3), (3, 4), (3,)) == 1
+    assert count((4, 4), (4, 2), (4,)) == 1  # the same three are equal
+    assert count((2, 3), (3, 4), (1,)) == 2
+    assert count((5, 1), (1, 1), (1,)) == 2  # in CuPy of the first: all three are equal again
+    assert count((2, 1), (5, 4), (5,)) == 3
+    assert count((2, 1), (1, 4), (1,)) == 3
+
+
 def test_an_assignment_casts_as_a_copy_does():
     assign = cp.fuse(kernel_name="k")(lambda x, y: y.__setitem__(..., x))
     message = (

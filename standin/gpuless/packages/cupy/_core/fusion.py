@@ -52,23 +52,28 @@ def _fusing() -> bool:
 class _Program:
     """The steps of a fused function. ``simple`` is whether CuPy makes an elementwise or a reduction
     kernel of them; of others it makes a kernel of another kind, which has no shape of its own.
-    ``types`` are those of the arguments with which it was traced."""
+    ``types`` are those of the arguments with which it was traced. ``equal`` are extents that must
+    be equal for such a kernel to be taken again: pairs of 1 and of (argument, axis)."""
 
     def __init__(self, args: tuple):
         self.steps: list[tuple] = []
         self.simple, self.reduced = True, False
         self.types = [type(arg) for arg in args]
         self.parameters: list = []
+        self.equal: set[tuple] = set()
         self.result = None
 
     def trace(self, function: Callable, args: tuple) -> dict:
         """Do what ``function`` does, keep its steps, and give what the proxies stand for."""
         _local.program = self
         try:
-            self.parameters = [
-                a if a is None else (_ArrayProxy if isinstance(a, ndarray) else _ScalarProxy)(a)
-                for a in args
-            ]
+            for arg in args:
+                first = next(n for n, one in enumerate(args) if one is arg)
+                if isinstance(arg, ndarray):
+                    one = _ArrayProxy(arg, [(first, axis) for axis in range(arg.ndim)])
+                else:
+                    one = None if arg is None else _ScalarProxy(arg)
+                self.parameters.append(one)
             self.result = function(*self.parameters)
             self.see(*(self.result if isinstance(self.result, tuple) else (self.result,)))
             _check_result(self.result)
@@ -86,7 +91,29 @@ class _Program:
         if any(one._reduced != self.reduced for one in operands if isinstance(one, _VariableProxy)):
             self.simple = False
 
-    def perform(self, work: Callable, args: tuple, kwargs: dict):
+    def join(self, inputs, outputs=()) -> list:
+        """The extents that the inputs make together."""
+        given = [one for one in inputs if isinstance(one, _ArrayProxy)]
+        arrays = given + [one for one in outputs if isinstance(one, _ArrayProxy)]
+        shape = broadcast([one._content.shape for one in arrays])
+        extents: list = [1] * len(shape)
+        for one in arrays:
+            for axis in range(-one.ndim, 0):
+                if one._content.shape[axis] == shape[axis]:
+                    extents[axis] = one._extents[axis]
+        for one in given:
+            for axis in range(-one.ndim, 0):
+                whole = one._content.shape[axis] == shape[axis]
+                self.equal.add((one._extents[axis], extents[axis] if whole else 1))
+        return extents
+
+    def fits(self, args: tuple) -> bool:
+        def size(extent) -> int:
+            return extent if extent == 1 else args[extent[0]].shape[extent[1]]
+
+        return all(size(one) == size(other) for one, other in self.equal)
+
+    def perform(self, work: Callable, args: tuple, kwargs: dict, extents=()):
         """``work`` done on what the proxies stand for, and kept as a step."""
         content = [a._content if isinstance(a, _VariableProxy) else a for a in args]
         options = {
@@ -98,7 +125,7 @@ class _Program:
         finally:
             _local.program = self
         # An output that was given comes back as itself; outputs come last.
-        result = _wrap(value, (*args, *kwargs.values())[::-1])
+        result = _wrap(value, (*args, *kwargs.values())[::-1], extents)
         self.steps.append((work, args, kwargs, result))
         return result
 
@@ -129,11 +156,11 @@ def _proxies(result) -> list:
 class _VariableProxy:
     """An argument, or something computed from arguments, inside a fused function."""
 
-    __slots__ = ("_content", "_reduced")
+    __slots__ = ("_content", "_extents", "_reduced")
     __hash__ = None
 
-    def __init__(self, content):
-        self._content = content
+    def __init__(self, content, extents=()):
+        self._content, self._extents = content, extents
         self._reduced = _local.program.reduced
 
     @property
@@ -165,7 +192,7 @@ class _VariableProxy:
         if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
             raise TypeError("a fused kernel makes no real number of a complex one")
         _local.program.see(self)
-        return _local.program.perform(_astype, (self, dtype), {})
+        return _local.program.perform(_astype, (self, dtype), {}, self._extents)
 
 
 class _ScalarProxy(_VariableProxy):
@@ -193,13 +220,18 @@ class _ArrayProxy(_VariableProxy):
                     "Only full range ``x[::]`` or reverse ``x[::-1]`` is supported for basic "
                     "slicing in CuPy fusion."
                 )
-        return _local.program.perform(operator.getitem, (self, index), {})
+        strides = [8 * (axis + 1) for axis in range(self.ndim)]  # they tell which axes are left
+        marks = np.lib.stride_tricks.as_strided(np.zeros(()), (2,) * self.ndim, strides)
+        left = marks[tuple(0 if isinstance(one, int) else one for one in entries)].strides
+        extents = [self._extents[abs(one) // 8 - 1] if one else 1 for one in left]
+        return _local.program.perform(operator.getitem, (self, index), {}, extents)
 
     def __setitem__(self, index, value) -> None:
         if index is not Ellipsis and not (isinstance(index, slice) and index == slice(None)):
             raise ValueError("The fusion supports `[...]` or `[:]`.")
         _unwrap(value)
         _local.program.see(self, value)
+        _local.program.join([value], [self])
         _local.program.perform(_assign, (self, value), {})
 
 
@@ -264,13 +296,21 @@ def _fits(given, needed: str) -> bool:
     return isinstance(given, type) and np.result_type(given(0), needed) == np.dtype(needed)
 
 
-def _wrap(value, proxies: tuple):
+def _reduced(operand, axis=None, *args, **kwargs) -> list:
+    """The extents that are left of the operand's."""
+    count = operand.ndim
+    axes = range(count) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    gone = [one % count for one in axes if count]
+    return [one for number, one in enumerate(operand._extents) if number not in gone]
+
+
+def _wrap(value, proxies: tuple, extents):
     if isinstance(value, tuple):
-        return tuple(_wrap(item, proxies) for item in value)
+        return tuple(_wrap(item, proxies, extents) for item in value)
     for proxy in proxies:  # an output that was given comes back as itself
         if isinstance(proxy, _VariableProxy) and proxy._content is value:
             return proxy
-    return _ArrayProxy(value) if isinstance(value, ndarray) else value
+    return _ArrayProxy(value, extents) if isinstance(value, ndarray) else value
 
 
 def _fusable(function: Callable) -> Callable:
@@ -294,7 +334,7 @@ def _fusable(function: Callable) -> Callable:
             program.see(given[0])
             program.simple &= not program.reduced
             program.reduced = True
-            return program.perform(function, args, kwargs)
+            return program.perform(function, args, kwargs, _reduced(*args, **kwargs))
         for value in given:
             _unwrap(value)
         program.see(*given, *kwargs.values())
@@ -304,7 +344,14 @@ def _fusable(function: Callable) -> Callable:
         if name == "copyto" and type(given[1]) in _PYTHON:  # NumPy's errors
             made = np.empty((), given[0].dtype)
             np.copyto(made, given[1], kwargs.get("casting", "same_kind"))
-        return program.perform(functools.partial(_call, function, name), args, kwargs)
+        named = list(kwargs.values())
+        if name == "copyto":
+            extents = program.join([*given[1:], *named], given[:1])
+        elif is_ufunc:
+            extents = program.join(given[: args[0].nin], [*given[args[0].nin :], *named])
+        else:
+            extents = program.join(given, named)
+        return program.perform(functools.partial(_call, function, name), args, kwargs, extents)
 
     return call
 
@@ -367,7 +414,7 @@ class Fusion:
         self._simple: dict[tuple, _Program] = {}
         # CuPy goes over to kernels of another kind at the first function, or types, that have no
         # simple one, and stays there.
-        self._others: dict[tuple, _Program] | None = None
+        self._others: dict[tuple, list[_Program]] | None = None
 
     def __repr__(self) -> str:
         return f"<Fusion {self.name!r}>"
@@ -393,21 +440,25 @@ class Fusion:
         return output
 
     def _run(self, args: tuple) -> tuple[_Program, dict]:
-        kept = self._simple if self._others is None else self._others
         key = _key(args, self._others is not None)
-        if key in kept:
-            return kept[key], kept[key].replay(args)
+        if self._others is None:
+            kept = [self._simple[key]] if key in self._simple else []
+        else:
+            kept = [one for one in self._others.get(key, ()) if one.fits(args)]
+        if kept:
+            return kept[0], kept[0].replay(args)
         program = _Program(args)
         try:
             contents = program.trace(self.func, args)
         except Exception:
-            if _fit(args):
-                self._others = self._others or {}
+            if self._others is None and _fit(args):
+                self._others = {}
             raise
-        if self._others is None and not program.simple:
-            self._others = kept = {}
-            key = _key(args, True)
-        kept[key] = program
+        if self._others is None and program.simple:
+            self._simple[key] = program
+        else:
+            self._others = self._others or {}
+            self._others.setdefault(_key(args, True), []).append(program)
         return program, contents
 
     def clear_cache(self) -> None:
