@@ -380,3 +380,12 @@ def test_what_is_returned_of_a_kernel_that_is_not_simple():
     for _ in range(2):
         reverse(x)[0] += 1
     assert x.tolist() == [0, 1, 4]  # a view, as in CuPy
+
+
+def test_a_sum_of_another_type():
+    """CuPy's simple kernels drop the type, its others do not."""
+    x = cp.full(3, 100, np.int8)
+    with pytest.raises(NotImplementedError, match=r"make one of x.astype\(dtype\)"):
+        cp.fuse(kernel_name="k")(lambda x: cp.sum(x, dtype="q"))(x)
+    assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x.astype("q")))(x) == 300
+    assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x[:], dtype="q"))(x) == 300

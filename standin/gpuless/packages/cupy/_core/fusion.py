@@ -40,6 +40,7 @@ _KERNELS = {
     "positive": list(_TYPES),
 }
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
+_TYPED = "sum prod nansum nanprod".split()
 _OTHERS = "where clip copy copyto around round real imag".split()
 
 _local = threading.local()
@@ -57,7 +58,7 @@ class _Program:
 
     def __init__(self, args: tuple):
         self.steps: list[tuple] = []
-        self.simple, self.reduced = True, False
+        self.simple, self.reduced, self.typed = True, False, False
         self.types = [type(arg) for arg in args]
         self.parameters: list = []
         self.equal: set[tuple] = set()
@@ -77,6 +78,11 @@ class _Program:
             self.result = function(*self.parameters)
             self.see(*(self.result if isinstance(self.result, tuple) else (self.result,)))
             _check_result(self.result)
+            if self.simple and self.typed:
+                raise NotImplementedError(
+                    "CuPy takes no notice of the dtype of a sum or product in such a fused "
+                    "function: make one of x.astype(dtype)"
+                )
         finally:
             _local.program = None
         made = [proxy for step in self.steps for proxy in _proxies(step[-1])]
@@ -299,7 +305,7 @@ def _fits(given, needed: str) -> bool:
 def _reduced(operand, axis=None, *args, **kwargs) -> list:
     """The extents that are left of the operand's."""
     count = operand.ndim
-    axes = range(count) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     gone = [one % count for one in axes if count]
     return [one for number, one in enumerate(operand._extents) if number not in gone]
 
@@ -333,6 +339,9 @@ def _fusable(function: Callable) -> Callable:
             _unwrap(given[0])
             program.see(given[0])
             program.simple &= not program.reduced
+            third = given[2] if len(given) > 2 and name in _TYPED else None
+            dtype = kwargs.get("dtype", third)
+            program.typed |= dtype is not None and np.dtype(dtype) != given[0].dtype
             program.reduced = True
             return program.perform(function, args, kwargs, _reduced(*args, **kwargs))
         for value in given:
