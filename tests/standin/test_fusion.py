@@ -258,3 +258,134 @@ def test_functions_of_numbers_alone():
     assert rounds(cp.zeros(2))[0].dtype == np.float16
     with pytest.raises(TypeError):
         cp.fuse(kernel_name="minus")(lambda x, a: -a)(cp.zeros(2), True)
+
+
+FACTOR = 2
+
+
+def test_the_function_runs_once_for_each_combination_of_types(monkeypatch):
+    runs = []
+
+    @cp.fuse()
+    def scaled(x, s):
+        runs.append(x.ndim)
+        y = x * FACTOR if FACTOR > 1 else -x
+        y += s
+        return y
+
+    x = cp.arange(3.0)
+    assert scaled(x, 1).tolist() == [1, 3, 5]
+    monkeypatch.setitem(globals(), "FACTOR", 1)
+    assert scaled(x + 1, 2).tolist() == [4, 6, 8]  # with what FACTOR was
+    assert scaled(x[None], 2).tolist() == [[2, 1, 0]]
+    assert scaled(x, 2.5).tolist() == [2.5, 1.5, 0.5]
+    assert runs == [1, 2, 1]
+    scaled.clear_cache()
+    assert scaled(x, 1).tolist() == [1, 0, -1]
+    # A boolean and an integer are one combination: the first one's type stays.
+    assert scaled(x, True).tolist() == [1, 0, -1]
+    which = cp.fuse(kernel_name="k")(lambda x, s: x * s)
+    assert which(x, True).tolist() == which(x, 5).tolist() == [0, 1, 2]
+
+
+def test_kept_steps_with_several_arrays():
+    @cp.fuse()
+    def steps(x, y, z):
+        cp.add(x, 1, z)
+        z *= cp.where(y > x, x, y)
+        return cp.sum(z[::-1], axis=0), x.copy()
+
+    for a, b in ((X, Y), (Y, X), (X[:2], X[:2] + 1)):
+        z = cp.zeros_like(cp.asarray(a))
+        total, copied = steps(cp.asarray(a), cp.asarray(b), z)
+        np.testing.assert_allclose(z.get(), (a + 1) * np.where(b > a, a, b), rtol=1e-6)
+        np.testing.assert_allclose(total.get(), z.get().sum(0), rtol=1e-5)
+        assert (copied.get() == a).all()
+    same = cp.asarray(X)
+    increment = cp.fuse(kernel_name="k")(lambda x, z: cp.add(x, 1, z) * 2)
+    increment(same, same)
+    doubled = increment(cp.asarray(X), z := cp.zeros_like(same))
+    np.testing.assert_array_equal(z.get(), X + 1)
+    np.testing.assert_array_equal(doubled.get(), (X + 1) * 2)
+
+
+def test_kernels_that_are_not_simple_stay(monkeypatch):
+    """As in CuPy, whose ``clear_cache`` does not reach them."""
+    reverse = cp.fuse(kernel_name="k")(lambda x: x[::-1] * FACTOR)
+    x = cp.arange(3.0)
+    reverse(x)
+    monkeypatch.setitem(globals(), "FACTOR", 1)
+    reverse.clear_cache()
+    assert reverse(x).tolist() == [4, 2, 0]
+    assert reverse(x[:]).tolist() == [2, 1, 0]  # of a view CuPy makes a kernel of its own
+
+
+def test_extents_that_must_be_equal_for_steps_to_be_taken_again():
+    runs = []
+
+    @cp.fuse()
+    def added(x, y, z):
+        runs.append(1)
+        return x[None, 0, ::-1][0] + y.sum(axis=1) * z
+
+    def count(x, y, z):
+        x, y, z = (cp.arange(np.prod(shape, dtype=int)).reshape(shape) for shape in (x, y, z))
+        wanted = x.get()[0, ::-1] + y.get().sum(1) * z.get()
+        assert added(x, y, z).get().tolist() == wanted.tolist()
+        return len(runs)
+
+    assert count((2, 3), (3, 4), (3,)) == 1
+    assert count((4, 4), (4, 2), (4,)) == 1  # the same three are equal
+    assert count((2, 3), (3, 4), (1,)) == 2
+    assert count((5, 1), (1, 1), (1,)) == 2  # in CuPy of the first: all three are equal again
+    assert count((2, 1), (5, 4), (5,)) == 3
+    assert count((2, 1), (1, 4), (1,)) == 3
+
+
+def test_an_assignment_casts_as_a_copy_does():
+    assign = cp.fuse(kernel_name="k")(lambda x, y: y.__setitem__(..., x))
+    message = (
+        r"^Cannot cast output operand from dtype\('float32'\) to dtype\('int32'\) according to the "
+        r"rule 'same_kind'$"
+    )
+    for given in (cp.ones(3, "f"), np.float32(1)):
+        with pytest.raises(TypeError, match=message):
+            assign(given, cp.zeros(3, "i"))
+    for number, kind, wanted in ((2, "h", 2), (0.1, "d", float(np.float16(0.1))), (300, "q", 44)):
+        y = cp.zeros(2, kind)
+        assign(number, y)
+        assert y.tolist() == [wanted] * 2  # of the first type of its kind
+    y = cp.zeros(2, "b")
+    assign(cp.array([1, 300]), y)
+    assert y.tolist() == [1, 44]
+
+
+def test_an_array_that_is_returned_twice():
+    @cp.fuse()
+    def twice(x):
+        y = x + 1
+        return y, y
+
+    one, two = twice(cp.zeros(2))
+    one += 1
+    assert two.tolist() == [1, 1]
+    reverse = cp.fuse(kernel_name="k")(lambda x: (x[::-1],) * 2)
+    with pytest.raises(NotImplementedError, match=r"return y.copy\(\) the second time"):
+        reverse(cp.zeros(2))
+
+
+def test_what_is_returned_of_a_kernel_that_is_not_simple():
+    x = cp.arange(3.0)
+    reverse = cp.fuse(kernel_name="k")(lambda x: x[::-1])
+    for _ in range(2):
+        reverse(x)[0] += 1
+    assert x.tolist() == [0, 1, 4]  # a view, as in CuPy
+
+
+def test_a_sum_of_another_type():
+    """CuPy's simple kernels drop the type, its others do not."""
+    x = cp.full(3, 100, np.int8)
+    with pytest.raises(NotImplementedError, match=r"make one of x.astype\(dtype\)"):
+        cp.fuse(kernel_name="k")(lambda x: cp.sum(x, dtype="q"))(x)
+    assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x.astype("q")))(x) == 300
+    assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x[:], dtype="q"))(x) == 300

@@ -267,6 +267,19 @@ def test_float16_is_a_float_until_it_is_stored():
     np.testing.assert_array_equal(y.get(), (np.sqrt(wide[:-1] * wide[1:]) / 3).astype("e"))
 
 
+def test_a_float16_of_the_text_has_the_digits_of_one():
+    @jit.rawkernel()
+    def kernel(o):
+        o[0] = np.float16(0.1) + 1
+        o[1] = np.float16(0.1)
+        o[2] = np.float16(-0.1) * o[3]
+
+    for kind in "fd":
+        o = cp.ones(4, kind)
+        kernel[1, 1](o)
+        assert o.tolist() == [1.099609375, 0.0999755859375, -0.0999755859375, 1]
+
+
 def test_signs_do_not_mix_in_sums():
     """As in CuPy with NumPy 2, which casts no signed number to an unsigned one."""
 

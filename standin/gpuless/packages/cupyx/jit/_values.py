@@ -152,8 +152,8 @@ def _literal(number, kind: Scalar) -> str:
     suffixes = {"d": "", "f": "f", "l": "ll", "q": "ll", "i": "", "L": "ull", "Q": "ull", "I": "u"}
     suffix = suffixes.get(dtype.char)
     text = str(number).lower()
-    if dtype.kind == "b" or suffix is None:
-        return text if dtype.kind == "b" else f"({kind}){text}"
+    if dtype.kind == "b" or suffix is None:  # of a float16 all digits: C++ makes a float of them
+        return text if dtype.kind == "b" else f"({kind}){number}"
     return f"({text}{suffix})" if number < 0 else text + suffix
 
 
