@@ -11,295 +11,35 @@ what its globals were at that time, and later calls do these steps.
 from __future__ import annotations
 
 import functools
-import operator
-import threading
 from collections.abc import Callable
 
 import numpy as np
 
 from cupy._core import _operators, _ufuncs
 from cupy._core._creation import asarray
+from cupy._core._fusion_steps import (
+    PAIRS,
+    PYTHON,
+    SCALARS,
+    TYPES,
+    Program,
+    _ArrayProxy,
+    _VariableProxy,
+    copied,
+    fusing,
+    in_kernel_types,
+    local,
+    proxies_of,
+    unwrap,
+)
 from cupy._core._ndarray import ndarray
 from cupy._core._routines import broadcast_to
 from cupy._core._ufunc import broadcast, ufunc
 from cupy.cuda.compiler import CompileException
 
-_SCALARS = (int, float, complex, bool, np.generic)
-_PYTHON = (bool, int, float, complex)
-_TYPES = "?bBhHiIlLqQefdFD"
-_PAIRS = [2 * kind for kind in _TYPES]
-# The kernels that a universal function has in CuPy, where NumPy's has others.
-_COMPARED = "?? qq QQ qQ Qq ee ff dd FF DD".split()
-_KERNELS = {
-    **dict.fromkeys("equal not_equal less less_equal greater greater_equal".split(), _COMPARED),
-    **dict.fromkeys(("logical_and", "logical_or"), _COMPARED[:-2]),
-    "true_divide": "qq qQ Qq QQ ee ff dd FF DD".split(),
-    "float_power": "dd FF DD".split(),
-    "subtract": _PAIRS,
-    "negative": list(_TYPES),
-    "positive": list(_TYPES),
-}
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
 _TYPED = "sum prod nansum nanprod".split()
 _OTHERS = "where clip copy copyto around round real imag".split()
-
-_local = threading.local()
-
-
-def _fusing() -> bool:
-    return getattr(_local, "program", None) is not None
-
-
-class _Program:
-    """The steps of a fused function. ``simple`` is whether CuPy makes an elementwise or a reduction
-    kernel of them; of others it makes a kernel of another kind, which has no shape of its own.
-    ``types`` are those of the arguments with which it was traced. ``equal`` are extents that must
-    be equal for such a kernel to be taken again: pairs of 1 and of (argument, axis)."""
-
-    def __init__(self, args: tuple):
-        self.steps: list[tuple] = []
-        self.simple, self.reduced, self.typed = True, False, False
-        self.types = [type(arg) for arg in args]
-        self.parameters: list = []
-        self.equal: set[tuple] = set()
-        self.result = None
-
-    def trace(self, function: Callable, args: tuple) -> dict:
-        """Do what ``function`` does, keep its steps, and give what the proxies stand for."""
-        _local.program = self
-        try:
-            for arg in args:
-                first = next(n for n, one in enumerate(args) if one is arg)
-                if isinstance(arg, ndarray):
-                    one = _ArrayProxy(arg, [(first, axis) for axis in range(arg.ndim)])
-                else:
-                    one = None if arg is None else _ScalarProxy(arg)
-                self.parameters.append(one)
-            self.result = function(*self.parameters)
-            self.see(*(self.result if isinstance(self.result, tuple) else (self.result,)))
-            _check_result(self.result)
-            if self.simple and self.typed:
-                raise NotImplementedError(
-                    "CuPy takes no notice of the dtype of a sum or product in such a fused "
-                    "function: make one of x.astype(dtype)"
-                )
-        finally:
-            _local.program = None
-        made = [proxy for step in self.steps for proxy in _proxies(step[-1])]
-        contents = {}
-        for proxy in (*_proxies(tuple(self.parameters)), *made):
-            if id(proxy) not in contents:
-                contents[id(proxy)], proxy._content = proxy._content, None  # to free the arrays
-        return contents
-
-    def see(self, *operands) -> None:
-        """What was made before a sum has another shape than what was made of the sum."""
-        if any(one._reduced != self.reduced for one in operands if isinstance(one, _VariableProxy)):
-            self.simple = False
-
-    def join(self, inputs, outputs=()) -> list:
-        """The extents that the inputs make together."""
-        given = [one for one in inputs if isinstance(one, _ArrayProxy)]
-        arrays = given + [one for one in outputs if isinstance(one, _ArrayProxy)]
-        shape = broadcast([one._content.shape for one in arrays])
-        extents: list = [1] * len(shape)
-        for one in arrays:
-            for axis in range(-one.ndim, 0):
-                if one._content.shape[axis] == shape[axis]:
-                    extents[axis] = one._extents[axis]
-        for one in given:
-            for axis in range(-one.ndim, 0):
-                whole = one._content.shape[axis] == shape[axis]
-                self.equal.add((one._extents[axis], extents[axis] if whole else 1))
-        return extents
-
-    def fits(self, args: tuple) -> bool:
-        def size(extent) -> int:
-            return extent if extent == 1 else args[extent[0]].shape[extent[1]]
-
-        return all(size(one) == size(other) for one, other in self.equal)
-
-    def perform(self, work: Callable, args: tuple, kwargs: dict, extents=()):
-        """``work`` done on what the proxies stand for, and kept as a step."""
-        content = [a._content if isinstance(a, _VariableProxy) else a for a in args]
-        options = {
-            key: a._content if isinstance(a, _VariableProxy) else a for key, a in kwargs.items()
-        }
-        _local.program = None  # what CuPy does inside is not fused code
-        try:
-            value = work(*content, **options)
-        finally:
-            _local.program = self
-        # An output that was given comes back as itself; outputs come last.
-        result = _wrap(value, (*args, *kwargs.values())[::-1], extents)
-        self.steps.append((work, args, kwargs, result))
-        return result
-
-    def replay(self, args: tuple) -> dict:
-        """Do the steps with other arguments. CuPy keeps a boolean and an integer of Python's apart
-        from other numbers, not from each other, so that the first one's type stays."""
-        contents: dict = {}
-        for proxy, arg, kind in zip(self.parameters, args, self.types, strict=True):
-            if proxy is not None:
-                contents[id(proxy)] = kind(arg) if kind in (bool, int) else arg
-
-        def content(one):
-            return contents[id(one)] if isinstance(one, _VariableProxy) else one
-
-        for work, given, options, result in self.steps:
-            value = work(*map(content, given), **{key: content(a) for key, a in options.items()})
-            values = value if isinstance(result, tuple) else (value,)
-            for proxy, one in zip(_proxies(result), values, strict=False):
-                contents.setdefault(id(proxy), one)
-        return contents
-
-
-def _proxies(result) -> list:
-    given = result if isinstance(result, tuple) else (result,)
-    return [one for one in given if isinstance(one, _VariableProxy)]
-
-
-class _VariableProxy:
-    """An argument, or something computed from arguments, inside a fused function."""
-
-    __slots__ = ("_content", "_extents", "_reduced")
-    __hash__ = None
-
-    def __init__(self, content, extents=()):
-        self._content, self._extents = content, extents
-        self._reduced = _local.program.reduced
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(getattr(self._content, "dtype", type(self._content)))
-
-    @property
-    def ndim(self) -> int:
-        return np.ndim(getattr(self._content, "_array", self._content))
-
-    @property
-    def shape(self):
-        raise NotImplementedError("`shape` is not supported, currently.")
-
-    def _to_host(self, *args):
-        raise TypeError("Cannot convert to Python scalar in cupy.fuse")
-
-    __bool__ = __int__ = __float__ = __complex__ = __index__ = _to_host
-
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError("Cannot convert to a NumPy array in cupy.fuse")
-
-    def astype(self, dtype, order=None, casting=None, subok=None, copy=True):
-        for name, value in (("order", order), ("casting", casting), ("subok", subok)):
-            if value is not None:
-                raise TypeError(f"{name} is not supported yet")
-        if not copy and self.dtype == np.dtype(dtype):
-            return self
-        if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-            raise TypeError("a fused kernel makes no real number of a complex one")
-        _local.program.see(self)
-        return _local.program.perform(_astype, (self, dtype), {}, self._extents)
-
-
-class _ScalarProxy(_VariableProxy):
-    __slots__ = ()
-
-
-class _ArrayProxy(_VariableProxy):
-    __slots__ = ()
-
-    def __getitem__(self, index):
-        _local.program.simple = False
-        entries = index if isinstance(index, tuple) else (index,)
-        for entry in entries:
-            if not (entry is None or entry is Ellipsis or isinstance(entry, (int, slice))):
-                raise IndexError(
-                    "Indices must be integers, slices, ellipsis, None or integer or boolean arrays."
-                )
-        if sum(isinstance(entry, (int, slice)) for entry in entries) > self.ndim:
-            raise IndexError("Too many indices for array.")
-        for entry in entries:
-            if isinstance(entry, slice) and (
-                entry.start is not None or entry.stop is not None or entry.step not in (1, -1, None)
-            ):
-                raise NotImplementedError(
-                    "Only full range ``x[::]`` or reverse ``x[::-1]`` is supported for basic "
-                    "slicing in CuPy fusion."
-                )
-        strides = [8 * (axis + 1) for axis in range(self.ndim)]  # they tell which axes are left
-        marks = np.lib.stride_tricks.as_strided(np.zeros(()), (2,) * self.ndim, strides)
-        left = marks[tuple(0 if isinstance(one, int) else one for one in entries)].strides
-        extents = [self._extents[abs(one) // 8 - 1] if one else 1 for one in left]
-        return _local.program.perform(operator.getitem, (self, index), {}, extents)
-
-    def __setitem__(self, index, value) -> None:
-        if index is not Ellipsis and not (isinstance(index, slice) and index == slice(None)):
-            raise ValueError("The fusion supports `[...]` or `[:]`.")
-        _unwrap(value)
-        _local.program.see(self, value)
-        _local.program.join([value], [self])
-        _local.program.perform(_assign, (self, value), {})
-
-
-def _copied(target: ndarray, value):
-    """``value`` as CuPy's universal function for copies takes it: a number has the first type that
-    it fits by its kind, so that 300 is an int8."""
-    [value] = _typed([value], list(_TYPES))
-    given = np.dtype(getattr(value, "dtype", type(value)))
-    if given.kind != target.dtype.kind and not np.can_cast(given, target.dtype, "same_kind"):
-        raise TypeError(
-            f"Cannot cast output operand from {given!r} to {target.dtype!r} according to the rule "
-            "'same_kind'"
-        )
-    return value
-
-
-def _assign(target: ndarray, value) -> None:
-    value = _copied(target, value)
-    shape = getattr(value, "shape", ())
-    if broadcast([target.shape, shape]) != target.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {target.shape} doesn't match the "
-            f"broadcast shape {broadcast([target.shape, shape])}"
-        )
-    target[...] = value
-
-
-def _astype(content, dtype) -> ndarray:
-    [content] = _typed([content], list("?bhilqBHILQefdFD"))
-    return asarray(content).astype(dtype)
-
-
-def _unwrap(value):
-    if isinstance(value, _VariableProxy):
-        return value._content
-    if isinstance(value, (ndarray, np.ndarray)):
-        raise TypeError("Concrete ndarray is not supported in fusion.")
-    if value is None or isinstance(value, _SCALARS):
-        return value
-    raise TypeError(f"{type(value)} type is not supported")
-
-
-def _typed(values: list, rows: list[str]) -> list:
-    """``values``, of which a number of Python's has the type of the first kernel that takes it and
-    the others, even if that cannot hold it: among booleans 2 is an int8, and 0.5 a half."""
-    if not any(type(v) in _PYTHON for v in values):
-        return values
-    types = [type(v) if type(v) in _PYTHON else v.dtype for v in values]
-    for row in rows:
-        if all(map(_fits, types, row)):
-            return [
-                np.array(v).astype(t)[()] if type(v) in _PYTHON else v
-                for v, t in zip(values, row, strict=False)
-            ]
-    return values
-
-
-@functools.cache
-def _fits(given, needed: str) -> bool:
-    if np.can_cast(given, needed):
-        return True
-    return isinstance(given, type) and np.result_type(given(0), needed) == np.dtype(needed)
 
 
 def _reduced(operand, axis=None, *args, **kwargs) -> list:
@@ -310,33 +50,24 @@ def _reduced(operand, axis=None, *args, **kwargs) -> list:
     return [one for number, one in enumerate(operand._extents) if number not in gone]
 
 
-def _wrap(value, proxies: tuple, extents):
-    if isinstance(value, tuple):
-        return tuple(_wrap(item, proxies, extents) for item in value)
-    for proxy in proxies:  # an output that was given comes back as itself
-        if isinstance(proxy, _VariableProxy) and proxy._content is value:
-            return proxy
-    return _ArrayProxy(value, extents) if isinstance(value, ndarray) else value
-
-
 def _fusable(function: Callable) -> Callable:
     """``function``, which inside a fused function takes and returns proxies."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if not _fusing():
+        if not fusing():
             return function(*args, **kwargs)
-        program = _local.program
+        program = local.program
         is_ufunc = bool(args) and isinstance(args[0], ufunc)
         given = args[1:] if is_ufunc else args
         name = getattr(function, "__name__", "")
         for value in kwargs.values():
             if isinstance(value, (_VariableProxy, ndarray)):
-                _unwrap(value)
+                unwrap(value)
         if name in _REDUCTIONS:
             if kwargs.pop("keepdims", False):
                 raise NotImplementedError(f"cupy.{name} does not support `keepdims` in fusion yet.")
-            _unwrap(given[0])
+            unwrap(given[0])
             program.see(given[0])
             program.simple &= not program.reduced
             third = given[2] if len(given) > 2 and name in _TYPED else None
@@ -345,12 +76,12 @@ def _fusable(function: Callable) -> Callable:
             program.reduced = True
             return program.perform(function, args, kwargs, _reduced(*args, **kwargs))
         for value in given:
-            _unwrap(value)
+            unwrap(value)
         program.see(*given, *kwargs.values())
         named = [value for key, value in kwargs.items() if key != "out"]
         if any(a is None for a in given) or is_ufunc and any(a is not None for a in named):
             program.simple = False
-        if name == "copyto" and type(given[1]) in _PYTHON:  # NumPy's errors
+        if name == "copyto" and type(given[1]) in PYTHON:  # NumPy's errors
             made = np.empty((), given[0].dtype)
             np.copyto(made, given[1], kwargs.get("casting", "same_kind"))
         named = list(kwargs.values())
@@ -369,17 +100,16 @@ def _call(function: Callable, name: str, *content, **options):
     """One of CuPy's functions, whose numbers have the types of its kernels."""
     content = list(content)
     if name == "where":
-        content = [asarray(content[0]), *_typed(content[1:], _PAIRS)]
+        content = [asarray(content[0]), *in_kernel_types(content[1:], PAIRS)]
     elif name in ("real", "imag", "around", "round", "copy"):
-        content[:1] = _typed(content[:1], list(_TYPES))
+        content[:1] = in_kernel_types(content[:1], list(TYPES))
         if name == "copy":
             content[0] = asarray(content[0])
     elif name == "copyto" and options.get("where") is None:
-        content[1:2] = [_copied(*content[:2])]
+        content[1:2] = [copied(*content[:2])]
     elif isinstance(content[0], ufunc):
-        kernels = _KERNELS.get(content[0].name.removeprefix("cupy_"), content[0].types)
         inputs = slice(1, 1 + content[0].nin)
-        content[inputs] = _typed(content[inputs], kernels)
+        content[inputs] = in_kernel_types(content[inputs], content[0].types)
     result = function(*content, **options)
     # These are no views in a kernel.
     return result.copy() if name in ("real", "imag") and isinstance(result, ndarray) else result
@@ -408,7 +138,7 @@ def install(namespace: dict) -> None:
 def _method(function: Callable, reduces: bool) -> Callable:
     def method(self, *args, **kwargs):
         if reduces:  # only the proxies of CuPy's other kernels have it
-            _local.program.simple = False
+            local.program.simple = False
         return function(self, *args, **kwargs)
 
     return method
@@ -420,19 +150,19 @@ class Fusion:
     def __init__(self, func: Callable, name: str | None = None):
         self.func = func
         self.name = name or func.__name__
-        self._simple: dict[tuple, _Program] = {}
+        self._simple: dict[tuple, Program] = {}
         # CuPy goes over to kernels of another kind at the first function, or types, that have no
         # simple one, and stays there.
-        self._others: dict[tuple, list[_Program]] | None = None
+        self._others: dict[tuple, list[Program]] | None = None
 
     def __repr__(self) -> str:
         return f"<Fusion {self.name!r}>"
 
     def __call__(self, *args):
-        if _fusing() or not any(isinstance(a, ndarray) for a in args):
+        if fusing() or not any(isinstance(a, ndarray) for a in args):
             return self.func(*args)
         for arg in args:
-            if not (arg is None or isinstance(arg, (ndarray, np.ndarray, *_SCALARS))):
+            if not (arg is None or isinstance(arg, (ndarray, np.ndarray, *SCALARS))):
                 types = ", ".join(repr(type(a)) for a in args)
                 raise TypeError(f"Invalid argument type for '{self.name}': ({types})")
         for arg in args:
@@ -448,7 +178,7 @@ class Fusion:
             )
         return output
 
-    def _run(self, args: tuple) -> tuple[_Program, dict]:
+    def _run(self, args: tuple) -> tuple[Program, dict]:
         key = _key(args, self._others is not None)
         if self._others is None:
             kept = [self._simple[key]] if key in self._simple else []
@@ -456,7 +186,7 @@ class Fusion:
             kept = [one for one in self._others.get(key, ()) if one.fits(args)]
         if kept:
             return kept[0], kept[0].replay(args)
-        program = _Program(args)
+        program = Program(args)
         try:
             contents = program.trace(self.func, args)
         except Exception:
@@ -503,22 +233,10 @@ def _key(args: tuple, others: bool) -> tuple:
     return tuple(found)
 
 
-def _check_result(result) -> None:
-    if isinstance(result, tuple):
-        if not all(isinstance(item, _ArrayProxy) for item in result):
-            raise ValueError(
-                "The all elements of return value of fused function must be of _ArrayProxy type."
-            )
-    elif result is not None and not isinstance(result, _ArrayProxy):
-        raise ValueError(
-            "The return value of fused functions must be `None`, ndarray or a tuple of ndarays."
-        )
-
-
-def _output(program: _Program, contents: dict, args: tuple, simple: bool):
+def _output(program: Program, contents: dict, args: tuple, simple: bool):
     if program.result is None:
         return None
-    made = [contents[id(proxy)] for proxy in _proxies(program.result)]
+    made = [contents[id(proxy)] for proxy in proxies_of(program.result)]
     arrays = [a for a in args if isinstance(a, ndarray)]
     outputs: list = []
     for array in made:
