@@ -29,8 +29,10 @@ class _made(_base._spbase):
             raise ValueError(_base.BAD_DTYPE)
         if not copy and given is not None:  # those arrays themselves, where they are as SciPy's
             for name, array in zip(_base.PARTS[self.format], given, strict=True):
-                if array.dtype == getattr(found, name).dtype:
-                    object.__setattr__(self, name, array)
+                part = getattr(found, name)
+                if array.dtype == part.dtype:  # CuPy, too, leaves off what indptr does not reach
+                    whole = len(array) == len(part)
+                    object.__setattr__(self, name, array if whole else array[: len(part)])
         for name in _base.PARTS[self.format]:
             if name not in vars(self):
                 self._hold_part(name, getattr(found, name))
