@@ -12,6 +12,7 @@ import warnings
 import cupy
 import numpy as np
 import scipy.sparse
+from cupy._core import _alignment
 from cupy._core._dispatch import named
 from cupy._core._ndarray import place
 from cupy._core._run import unwrap
@@ -57,6 +58,7 @@ class _spbase:
     def _here(self):
         """SciPy's matrix over the same memory; waits for the device."""
         refuse_library_while_capturing("cuSPARSE")
+        _alignment.check(*(getattr(self, name) for name in PARTS[self.format]))
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
         self._check_places(held)
         make = getattr(scipy.sparse, type(self).__name__)
@@ -273,7 +275,10 @@ def on_host(value):
         return {key: on_host(item) for key, item in value.items()}
     if isinstance(value, slice):
         return slice(*(on_host(one) for one in (value.start, value.stop, value.step)))
-    return unwrap(value, [])
+    sources: list = []
+    found = unwrap(value, sources)
+    _alignment.check(*sources)
+    return found
 
 
 def _by_rows(found):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 import scipy.sparse
+from cupy._core import _alignment
 
 from cupyx.scipy.sparse import _base, _layouts
 from gpuless import not_covered
@@ -56,6 +57,7 @@ def _plain(value):
     if _base.issparse(value):
         return value._here()
     if isinstance(value, cupy.ndarray):
+        _alignment.check(value)
         return np.atleast_2d(value._host()) if value.ndim < 2 else value._host()
     if isinstance(value, (tuple, list)):
         return type(value)(
