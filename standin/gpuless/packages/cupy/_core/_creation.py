@@ -11,7 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core import _alignment, _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
+from cupy._core import (
+    _alignment,
+    _methods,  # noqa: F401  (arrays need their methods here)
+    _ndarray,
+    _windows,
+)
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, check_number, named
 from cupy._core._ndarray import ndarray
