@@ -72,6 +72,7 @@ def test_pointers_and_strides_may_be_misaligned_too():
     for array in (
         cp.ndarray(2, "f4", memory + 2),
         cp.ndarray(2, "f4", memory, strides=(6,)),
+        cp.ndarray(2, "f4", strides=(2,)),
         cp.lib.stride_tricks.as_strided(GOOD, (2,), (6,)),
     ):
         with pytest.raises(RuntimeError, match="misaligned access"):

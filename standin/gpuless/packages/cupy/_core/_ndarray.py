@@ -159,7 +159,7 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     if offset < 0:
         raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")
     array = np.ndarray(shape, dtype, buffer, offset, strides, order)
-    if given:
+    if given or strides is not None:
         _alignment.note(array)
     if stream.captures and stream.capturing():  # what is to be here comes when the graph runs
         poison(array)
