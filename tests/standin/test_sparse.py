@@ -369,3 +369,55 @@ def test_norms_are_of_the_elements_as_they_are_stored():
     matrix = sparse.csr_matrix(parts, shape=(2, 2))
     assert norm(matrix) == norm(matrix.tocoo()) == 14**0.5
     np.testing.assert_allclose(norm(matrix, axis=0).get(), [3, 5**0.5])
+
+
+def _spoil(kind: str, name: str, at: int, value: int):
+    matrix = getattr(sparse, kind)(cp.eye(3))
+    getattr(matrix, name)[at] = value
+    return matrix
+
+
+WRONG = [
+    (name, at, value, kind)
+    for kind in ("csr_matrix", "csc_array")
+    for name, at, value in [
+        ("indices", 1, 3),
+        ("indices", 0, -1),
+        ("indptr", 0, 1),
+        ("indptr", 1, 50),
+        ("indptr", 2, -4),
+        ("indptr", 3, 4),
+    ]
+] + [(name, 1, value, "coo_matrix") for name in ("row", "col") for value in (3, -1)]
+
+
+@pytest.mark.parametrize("name, at, value, kind", WRONG)
+def test_a_matrix_whose_indices_leave_its_shape_is_refused_where_it_is_used(name, at, value, kind):
+    matrix = _spoil(kind, name, at, value)
+    uses = [
+        lambda: matrix @ cp.ones(3),
+        lambda: matrix + matrix,
+        lambda: matrix.T.toarray(),
+        lambda: matrix.sum(0),
+        lambda: matrix.eliminate_zeros(),
+        lambda: sparse.csr_matrix(matrix),
+        lambda: sparse.vstack([matrix, matrix]),
+        lambda: norm(matrix),
+    ]
+    for use in uses:
+        with pytest.raises(IndexError, match=r"\[\d\] of this .* of shape \(3, 3\) is -?\d+: ind"):
+            use()
+    assert matrix.nnz == 3 and "3 stored elements" in repr(matrix)
+
+
+def test_indices_counted_from_1_are_refused():
+    parts = cp.ones(3), cp.array([1, 2, 3]), cp.array([0, 1, 2, 3])
+    with pytest.raises(IndexError, match=r"indices\[2\] .* is 3: indices count from 0"):
+        sparse.csr_matrix(parts, shape=(3, 3)) @ cp.ones(3)
+
+
+def test_what_the_pointers_do_not_reach_is_left_off():
+    parts = cp.array([1.0, 2, 9]), cp.array([0, 1, 77], "i"), cp.array([0, 1, 2], "i")
+    matrix = sparse.csr_matrix(parts, shape=(2, 2))
+    assert matrix.data.size == matrix.indices.size == matrix.nnz == 2
+    assert (matrix @ cp.ones(2)).tolist() == [1, 2]

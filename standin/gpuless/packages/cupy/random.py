@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._dispatch import check_dtype, named, submit
 from cupy._core._functions import broadcast
 from cupy._core._ndarray import ndarray
@@ -44,6 +45,7 @@ def _plain(value):
     if not isinstance(value, ndarray):
         return value
     catch_up()
+    _alignment.check(value)
     return value._array
 
 
@@ -183,6 +185,7 @@ def _into(
         raise ValueError("Supplied output array is not contiguous")
     if size is not None and np.empty(size).shape != out.shape:
         raise ValueError("size must match out.shape when used together")
+    _alignment.check(out)
     out[...] = draw(out.shape)
     return out
 
@@ -378,6 +381,7 @@ class RandomState(_Source):
         if not a.ndim:
             raise TypeError("An array whose ndim is 0 is not supported")
         refuse_library_while_capturing("cuRAND")
+        _alignment.check(a)
         submit(lambda: self._generator.shuffle(a._array))
 
     def multivariate_normal(

@@ -11,7 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core import _methods, _ndarray, _windows  # noqa: F401  (arrays need their methods here)
+from cupy._core import (
+    _alignment,
+    _methods,  # noqa: F401  (arrays need their methods here)
+    _ndarray,
+    _windows,
+)
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, check_number, named
 from cupy._core._ndarray import ndarray
@@ -54,6 +59,7 @@ def _like(a, dtype, order, subok, shape) -> ndarray:
 
 def _fill(array: ndarray, value) -> ndarray:
     if isinstance(value, ndarray):
+        _alignment.check(value)
         array[...] = value.astype(array.dtype)
     else:
         array.fill(value)
@@ -211,6 +217,7 @@ def _moved(obj: np.ndarray, dtype, order: str, ndmin: int, blocking: bool) -> nd
 def _host_values(obj):
     if isinstance(obj, ndarray):
         catch_up()
+        _alignment.check(obj)
         return obj._array
     if isinstance(obj, (list, tuple)):
         return [_host_values(item) for item in obj]
@@ -317,7 +324,8 @@ def created(function: Callable, order: str = "K", counts: str = "", item=_item) 
             given = args[position] if position < len(args) else kwargs.get(name)
             if isinstance(given, ndarray):
                 raise TypeError("'ndarray' object cannot be interpreted as an integer")
-        values, options, _ = unwrap_call(args, kwargs)
+        values, options, sources = unwrap_call(args, kwargs)
+        _alignment.check(*sources)
         values = [item(value) for value in values]
         options = {key: item(value) for key, value in options.items()}
         if options.get("dtype") is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core import _ufuncs
+from cupy._core import _alignment, _ufuncs
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, check_number, named, submit, unsupported
@@ -45,6 +45,8 @@ def copyto(dst, src, casting="same_kind", where=None) -> None:
         raise unsupported(src)
     mask = True if where is None else mask_of(where)
     target = dst._array
+    if _alignment.odd:
+        _alignment.check_copy(target, source, dst, src)
     if isinstance(src, ndarray) and src._memory is dst._memory and where is None:
         _check_memory(target, source)
     if common_shape([target.shape, source.shape, np.shape(mask)]) != target.shape:
@@ -77,6 +79,7 @@ def put(a, ind, v, mode="wrap") -> None:
     if not isinstance(mode, str) or mode not in ("raise", "wrap", "clip"):
         raise ValueError("clipmode not understood")
     target = a._array
+    _alignment.check(a, ind, v)
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
     fit(target.dtype, v)
     if value.dtype.kind == "c" and target.dtype.kind != "c" and index.size:
@@ -97,7 +100,8 @@ def _writes(function: Callable, at: int | None = None) -> Callable:
     def change(array, *args, **kwargs) -> None:
         if not isinstance(array, ndarray):
             raise unsupported(array)
-        values, options, _ = unwrap_call(args, kwargs)
+        values, options, sources = unwrap_call(args, kwargs)
+        _alignment.check(array, *sources)
         target = array._array
         if function is np.putmask and len(values) > 1 and isinstance(values[1], (list, tuple)):
             raise TypeError("`values` should be of type cupy.ndarray")
@@ -131,6 +135,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
         return array(func1d(array(line), *args, **kwargs))._array
 
     catch_up()
+    _alignment.check(arr)
     made = np.apply_along_axis(on_device, axis, arr._array)
     if made.ndim == arr.ndim:  # CuPy gathers the lines before it turns the axis back
         made = np.moveaxis(np.ascontiguousarray(np.moveaxis(made, axis, -1)), -1, axis)

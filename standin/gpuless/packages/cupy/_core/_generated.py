@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cupy._core import _kernel, _launch
+from cupy._core import _alignment, _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
@@ -108,6 +108,7 @@ class GeneratedKernel:
         outputs = args[self.nin :] or [ndarray(shape, dtype) for shape, dtype in plan.outputs]
         if plan.run is not None:
             arrays = args[: self.nin] + outputs
+            _alignment.check(*arrays)
             words = plan.packing.fill(arrays)
             _launch.launch(plan.run, words, self.name, self.params, arrays, stream)
         return outputs

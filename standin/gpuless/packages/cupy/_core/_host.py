@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._dispatch import extends, named
 from cupy._core._ndarray import ndarray, place, poison
 from cupy.cuda import _late
@@ -26,6 +27,8 @@ class OnHost:
         """The NumPy array inside; RuntimeError where the stream is capturing."""
         refuse_while_capturing(stream=on)
         catch_up(on)
+        if _alignment.odd and not self._array.flags.forc:  # which a kernel packs first
+            _alignment.check(self)
         return self._array
 
     def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:

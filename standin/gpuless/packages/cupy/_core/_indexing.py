@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._casts import cast
 from cupy._core._dispatch import SCALARS, check_device, extends, submit
 from cupy._core._ndarray import ndarray
@@ -76,6 +77,7 @@ def _entry(entry, assigned: bool):
     if isinstance(entry, ndarray):
         check_device(entry)
         stream.catch_up()
+        _alignment.check(entry)
         array = entry._array
     elif isinstance(entry, (bool, np.bool_)):
         array = np.asarray(entry)
@@ -138,6 +140,7 @@ class Elements:
         entries, advanced = resolve(index, self.shape)
         if not advanced:
             return self._view(self._array[entries])
+        _alignment.check(self)
         if stream.capturing():  # the index array is read when the graph runs
             return run(lambda: self._array[resolve(index, self.shape)[0]], order="C")
         return run(lambda: self._array[entries], order="C")
@@ -157,6 +160,11 @@ class Elements:
                 own = advanced
                 if not advanced:
                     _check_memory(target[entries], source)
+            if _alignment.odd:
+                if not advanced and target[entries].flags.c_contiguous:
+                    _alignment.check_copy(target[entries], source, self, value)
+                else:
+                    _alignment.check(self, value)
         else:
             plain = isinstance(value, (*SCALARS, np.ndarray))
             source = np.asarray(value) if plain else np.asarray(value, dtype=self.dtype)
@@ -167,6 +175,8 @@ class Elements:
             cleared = not advanced and target[entries].flags.c_contiguous
             if cleared and not source and value is not None:  # CuPy makes 0.0 of -0.0, too
                 source = np.zeros((), self.dtype)
+            elif _alignment.odd:
+                _alignment.check(self if advanced else self[index])
 
         def work() -> None:
             where = resolve(index, self.shape, assigned=True)[0] if late else entries
@@ -195,6 +205,7 @@ class Elements:
             raise TypeError(
                 f"{function.__name__}.at and cupyx.scatter functions are not for {self.dtype}"
             )
+        _alignment.check(self, value)
         value = value._array if isinstance(value, ndarray) else number_of(value, self.dtype)
 
         numbers_first = {np.maximum: np.fmax, np.minimum: np.fmin}  # as atomicMax and atomicMin
@@ -247,12 +258,15 @@ class flatiter:
 
     def __getitem__(self, index):
         _check_flat(index)
+        if not isinstance(index, int):
+            _alignment.check(self._base)
         return self._base.ravel()[index].copy()
 
     def __setitem__(self, index, value) -> None:
         _check_flat(index)
         target, dtype = self._base._array, self._base.dtype
         where = np.arange(target.size)[index]
+        _alignment.check(self._base, value)
         if isinstance(value, ndarray):
             source = value._array
             if not where.ndim and source.ndim:

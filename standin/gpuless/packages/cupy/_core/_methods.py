@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, check_number, extends, submit, unsupported
 from cupy._core._ndarray import allocate_like, ndarray, place, wrap
@@ -55,7 +56,7 @@ class Views:
             raise ValueError("Type must be a sub-type of ndarray type")
         if dtype is None:
             return self._view(self._array.view())
-        return self._view(self._array.view(check_dtype(dtype)))
+        return self._view(_alignment.note(self._array.view(check_dtype(dtype))))
 
     def reshape(self, *shape, order="C", copy=None):
         shape = shape[0] if len(shape) == 1 else shape
@@ -107,14 +108,17 @@ def _view_of(source: ndarray, function, copy: bool | None = None) -> ndarray:
         return view.copy() if copy else view
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return run(lambda: function(source._array))
+    return run(lambda: function(source._array), [source])
 
 
 @extends(ndarray)
 class Copies:
     """New arrays from an array, and what writes all of it."""
 
-    def _write(self, value) -> None:
+    def _write(self, value, source=None) -> None:
+        """Write what ``value()`` gives, an element of each of ``source`` where that is an array."""
+        if _alignment.odd and source is not None:
+            _alignment.check_copy(self._array, source._array, self, source)
         submit(lambda: np.copyto(self._array, cast(value(), self.dtype), "unsafe"))
 
     def copy(self, order="C"):
@@ -146,12 +150,13 @@ class Copies:
         if not copy and dtype == self.dtype and fits.get(order.upper(), True):
             return self
         result = allocate_like(self._array, dtype, order)
-        result._write(lambda: self._array)
+        result._write(lambda: self._array, self)
         return result
 
     def byteswap(self, inplace=False):
         if not inplace:
             return routine(np.ndarray.byteswap, self)
+        _alignment.check(self)
         submit(lambda: self._array.byteswap(inplace=True))
         return self
 
@@ -160,6 +165,7 @@ class Copies:
         if isinstance(value, ndarray):
             if value.shape != ():
                 raise ValueError("non-scalar cupy.ndarray cannot be used for fill")
+            _alignment.check(self, value)
             self._write(lambda: value._array)
             return
         value = np.asarray(value, dtype=self.dtype)
@@ -167,6 +173,8 @@ class Copies:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
         if not value and self._array.flags.c_contiguous:
             value = np.zeros((), self.dtype)  # CuPy clears the memory: of -0.0 it makes 0.0
+        else:
+            _alignment.check(self)
         self._write(lambda: value)
 
     def set(self, arr: np.ndarray, stream=None) -> None:
@@ -200,6 +208,7 @@ class Copies:
     def _check_sortable(self) -> None:
         if not self._array.flags.c_contiguous:
             raise NotImplementedError("Sorting non-contiguous array is not supported.")
+        _alignment.check(self)
 
     def partition(self, kth, axis=-1) -> None:
         self._check_sortable()

@@ -14,6 +14,7 @@ import operator
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._dispatch import check_dtype
 from cupy.cuda import device, memory, stream
 from gpuless import not_covered
@@ -151,12 +152,15 @@ def allocate(shape: tuple, dtype, order="C", pointer=None, strides=None) -> ndar
     size = math.prod(shape) * dtype.itemsize
     if any(n < 0 for n in shape):
         raise ValueError("Negative dimensions are not allowed")
-    if pointer is None:
+    given = pointer is not None
+    if not given:
         pointer = memory.alloc_as_it_is(size)
     buffer, offset = (pointer.mem.payload, pointer._offset) if size else (None, 0)
     if offset < 0:
         raise ValueError(f"the pointer lies {-offset} bytes before the start of its memory")
     array = np.ndarray(shape, dtype, buffer, offset, strides, order)
+    if given or strides is not None:
+        _alignment.note(array)
     if stream.captures and stream.capturing():  # what is to be here comes when the graph runs
         poison(array)
     return wrap(array, pointer.mem)

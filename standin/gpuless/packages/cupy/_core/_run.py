@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._dispatch import check_device, submit, unsupported
 from cupy._core._ndarray import ndarray, place, wrap
 from cupy.cuda import stream
@@ -53,6 +54,8 @@ def run(function: Callable, sources: Sequence = (), order: str = "K"):
         raw = function()
     fresh: list = []
     result = _finish(raw, sources, fresh, order)
+    if fresh and _alignment.odd:  # a view takes no kernel
+        _alignment.check(*sources)
     if fresh and stream.capturing():
         for array in fresh:
             array._poison()
@@ -106,5 +109,6 @@ def routine(function: Callable, *args, out=None, new_order: str = "K", **kwargs)
         return run(lambda: function(*values, **options), sources, new_order)
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
+    _alignment.check(out, *sources)
     submit(lambda: function(*values, out=out._array, **options))
     return out

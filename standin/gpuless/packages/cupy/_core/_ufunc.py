@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._casts import as_type
 from cupy._core._creation import array as as_array
 from cupy._core._dispatch import (
@@ -95,6 +96,8 @@ class ufunc:
         shapes.append(np.shape(where))
         shapes += [o.shape for o in outs if o is not None]
         shape = broadcast(shapes)
+        if _alignment.odd and 0 not in shape:
+            _alignment.check(*args, *outs, _where)
         dtype = None if dtype is None else check_dtype(dtype)
         dtypes, plain = self._resolve(tuple(types), tuple(weaks), dtype)
         for i, result_type in enumerate(dtypes[self.nin :]):

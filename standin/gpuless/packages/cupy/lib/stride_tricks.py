@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cupy._core import _alignment
 from cupy._core._ndarray import ndarray, wrap
 
 
@@ -19,7 +20,7 @@ def as_strided(x: ndarray, shape=None, strides=None) -> ndarray:
     held = x._memory
     if view.size and not held.ptr <= first <= last <= held.ptr + held.size:
         raise ValueError(f"shape {shape} and strides {strides} leave the memory of the array")
-    return wrap(view, held)  # CuPy's has no base
+    return wrap(_alignment.note(view), held)  # CuPy's has no base
 
 
 def sliding_window_view(

@@ -12,6 +12,7 @@ import warnings
 import cupy
 import numpy as np
 import scipy.sparse
+from cupy._core import _alignment
 from cupy._core._dispatch import named
 from cupy._core._ndarray import place
 from cupy._core._run import unwrap
@@ -35,6 +36,7 @@ PARTS = {
 }
 _DTYPES = "?fdFD"
 _CLASSES: dict[str, type] = {}  # csr_matrix and the like, by their names
+_SILENT = "A GPU would read or overwrite other memory there, without a word"
 BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
 
 
@@ -56,7 +58,9 @@ class _spbase:
     def _here(self):
         """SciPy's matrix over the same memory; waits for the device."""
         refuse_library_while_capturing("cuSPARSE")
+        _alignment.check(*(getattr(self, name) for name in PARTS[self.format]))
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
+        self._check_places(held)
         make = getattr(scipy.sparse, type(self).__name__)
         if self.format == "coo":
             found = make((held["data"], (held["row"], held["col"])), shape=self.shape, copy=False)
@@ -68,6 +72,33 @@ class _spbase:
         for flag in self._said():
             setattr(found, flag[1:], vars(self)[flag])
         return found
+
+    def _check_places(self, held: dict[str, np.ndarray]) -> None:
+        """IndexError where an index or a pointer leads out of the matrix: nobody checks that on a
+        device, and SciPy's loops would leave their memory, too."""
+        if any(part.ndim != 1 for part in held.values()):
+            return  # a matrix by diagonals has no indices; what else there is SciPy refuses
+        what = f"of this {type(self).__name__} of shape {self.shape}"
+        if self.format == "coo":
+            parts = zip((held["row"], held["col"]), ("row", "col"), self.shape, strict=True)
+        else:
+            pointers, count = held["indptr"], len(held["indices"])
+            falls = np.flatnonzero(pointers[1:] < pointers[:-1])
+            if len(pointers) and (pointers[0] != 0 or len(falls) or pointers[-1] > count):
+                at = 0 if pointers[0] != 0 else falls[0] + 1 if len(falls) else len(pointers) - 1
+                raise IndexError(
+                    f"indptr[{at}] {what} is {pointers[at]}: indptr begins with 0, never falls and "
+                    f"ends with {count}, the length of indices, or less. {_SILENT}"
+                )
+            used = held["indices"][: pointers[-1] if len(pointers) else 0]
+            parts = [(used, "indices", self.shape[self.format == "csr"])]
+        for part, name, size in parts:
+            if part.size and not (part.min() >= 0 and part.max() < size):
+                at = np.flatnonzero((part < 0) | (part >= size))[0]
+                raise IndexError(
+                    f"{name}[{at}] {what} is {part[at]}: indices count from 0 and are less than "
+                    f"{size} there. {_SILENT}"
+                )
 
     def _said(self) -> list[str]:
         """What was said of the order of the indices, and is believed."""
@@ -108,7 +139,7 @@ class _spbase:
         self._hold(self._here().reshape(value).asformat(self.format))
 
     def _getnnz(self) -> int:
-        return self._here().nnz
+        return self._here().nnz if self.format == "dia" else self.data.size
 
     def get(self, stream=None):
         """A copy on the host, as SciPy's matrix of the same format."""
@@ -244,7 +275,10 @@ def on_host(value):
         return {key: on_host(item) for key, item in value.items()}
     if isinstance(value, slice):
         return slice(*(on_host(one) for one in (value.start, value.stop, value.step)))
-    return unwrap(value, [])
+    sources: list = []
+    found = unwrap(value, sources)
+    _alignment.check(*sources)
+    return found
 
 
 def _by_rows(found):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 import scipy.sparse
+from cupy._core import _alignment
 
 from cupyx.scipy.sparse import _base, _layouts
 from gpuless import not_covered
@@ -29,8 +30,10 @@ class _made(_base._spbase):
             raise ValueError(_base.BAD_DTYPE)
         if not copy and given is not None:  # those arrays themselves, where they are as SciPy's
             for name, array in zip(_base.PARTS[self.format], given, strict=True):
-                if array.dtype == getattr(found, name).dtype:
-                    object.__setattr__(self, name, array)
+                part = getattr(found, name)
+                if array.dtype == part.dtype:  # CuPy, too, leaves off what indptr does not reach
+                    whole = len(array) == len(part)
+                    object.__setattr__(self, name, array if whole else array[: len(part)])
         for name in _base.PARTS[self.format]:
             if name not in vars(self):
                 self._hold_part(name, getattr(found, name))
@@ -54,6 +57,7 @@ def _plain(value):
     if _base.issparse(value):
         return value._here()
     if isinstance(value, cupy.ndarray):
+        _alignment.check(value)
         return np.atleast_2d(value._host()) if value.ndim < 2 else value._host()
     if isinstance(value, (tuple, list)):
         return type(value)(
