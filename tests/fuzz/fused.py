@@ -39,7 +39,7 @@ def _expression(draw, names: list[str], depth: int) -> str:
         return _expression(draw, names, depth - 1)
 
     if kind == 2:
-        return f"xp.where({part()}, {part()}, {part()})"
+        return f"xp.where({part()} != 0, {part()}, {part()})"
     if kind == 3:
         name = draw(st.sampled_from(UNARY))
         if name == "real":  # of a plain number it is one, in NumPy alone

@@ -204,10 +204,10 @@ def test_a_copy_inside():
 
 def test_where_takes_an_integer_that_the_type_cannot_hold():
     x = cp.array([3, 0, 7], np.uint8)
-    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(x, x, -3))(x)
+    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(x > 0, x, -3))(x)
     assert fused.dtype == np.uint8 and fused.tolist() == [3, 253, 7]
     with pytest.raises(OverflowError):  # only outside of fuse
-        cp.where(x, x, -3)
+        cp.where(x > 0, x, -3)
 
 
 @pytest.mark.parametrize(
@@ -389,3 +389,19 @@ def test_a_sum_of_another_type():
         cp.fuse(kernel_name="k")(lambda x: cp.sum(x, dtype="q"))(x)
     assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x.astype("q")))(x) == 300
     assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x[:], dtype="q"))(x) == 300
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: cp.where(x & 1, x, 0),
+        lambda x: cp.clip(x, None, 1),
+        lambda x: cp.add(x, 1, casting="unsafe"),
+    ],
+)
+def test_arguments_that_only_unfused_functions_take(function):
+    x = cp.arange(3)
+    function(x)
+    with pytest.raises(TypeError):
+        cp.fuse(kernel_name="k")(function)(x)
+    assert cp.fuse(kernel_name="k")(lambda x: cp.where(x & 1 != 0, x, 7))(x).tolist() == [7, 1, 7]

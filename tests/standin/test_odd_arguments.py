@@ -184,6 +184,7 @@ def test_what_cupy_gives_up_warns(name):
         (ValueError, lambda: cp.random.default_rng(1).integers(3, -1, (0,))),
         (TypeError, lambda: cp.arange(5.0).partition(2, None)),
         (OverflowError, lambda: cp.arange(2**63)),
+        (AttributeError, lambda: cupyx.zeros_like_pinned(None)),
     ],
 )
 def test_what_is_asked_where_there_is_nothing_to_do(error, call):

@@ -172,7 +172,7 @@ static int conversions(const char *format, void *caller) {
     if (misread)
         standin_fail(STANDIN_FAULT,
                      "printf: CUDA's knows the sizes h, l and ll and no '.*', and misreads what stands "
-                     "behind others, such as %%zu or %%hhd");
+                     "behind others, such as %%zu or %%hhd: cast the number, or print it last");
     if (count > 32)
         standin_fail(STANDIN_FAULT,
                      "printf of %d values: CUDA's takes 32, and writes the rest of the format as it stands", count);

@@ -17,42 +17,25 @@ _sum, _nansum, _var, _nanvar = map(in_parts, (np.sum, np.nansum, np.var, np.nanv
 _WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
 
 
-def percentile(
-    a,
-    q,
-    axis=None,
-    out=None,
-    overwrite_input=False,
-    method="linear",
-    keepdims=False,
-    *,
-    interpolation=None,
-):
-    if interpolation is not None:
-        method = _renamed(method, interpolation, "percentile")
-    q = (np.asarray(q) if isinstance(q, (list, tuple)) else q) / 100
-    if not _is_valid(q):
-        raise ValueError("Percentiles must be in the range [0, 100]")
-    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+def _of_places(name: str, whole: int) -> Callable:
+    """``percentile`` or ``quantile``: ``q`` goes from 0 to ``whole``."""
+
+    def call(
+        a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
+        interpolation=None,
+    ):  # fmt: skip
+        if interpolation is not None:
+            method = _renamed(method, interpolation, name)
+        q = np.asarray(q) if isinstance(q, (list, tuple)) else q
+        q = q if whole == 1 else q / whole
+        if not _is_valid(q):
+            raise ValueError(f"{name.capitalize()}s must be in the range [0, {whole}]")
+        return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+    return named(call, name)
 
 
-def quantile(
-    a,
-    q,
-    axis=None,
-    out=None,
-    overwrite_input=False,
-    method="linear",
-    keepdims=False,
-    *,
-    interpolation=None,
-):
-    if interpolation is not None:
-        method = _renamed(method, interpolation, "quantile")
-    q = np.asarray(q) if isinstance(q, (list, tuple)) else q
-    if not _is_valid(q):
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+percentile, quantile = _of_places("percentile", 100), _of_places("quantile", 1)
 
 
 def _renamed(method: str, interpolation: str, name: str) -> str:

@@ -77,6 +77,16 @@ def _fusable(function: Callable) -> Callable:
             return program.perform(function, args, kwargs, _reduced(*args, **kwargs))
         for value in given:
             unwrap(value)
+        if is_ufunc and "casting" in kwargs:
+            raise TypeError(f"Wrong arguments {{'casting': {kwargs['casting']!r}}} in cupy.fuse")
+        if name == "where" and isinstance(given[0], _ArrayProxy) and given[0].dtype != bool:
+            raise TypeError(
+                f"Wrong type ({given[0].dtype}) of arguments for cupy_where: in cupy.fuse a "
+                "condition is Boolean, such as x != 0"
+            )
+        bounds = (*given[1:3], *(kwargs.get(key, 0) for key in ("a_min", "a_max")))
+        if name == "clip" and any(bound is None for bound in bounds):
+            raise TypeError("NoneType is not supported: in cupy.fuse clip takes two bounds")
         program.see(*given, *kwargs.values())
         named = [value for key, value in kwargs.items() if key != "out"]
         if any(a is None for a in given) or is_ufunc and any(a is not None for a in named):
