@@ -226,6 +226,22 @@ def test_index_arrays_out_of_range_wrap():
     assert cp.take(a, cp.array([9])).tolist() == [4]
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "i8", "u8"])
+def test_indices_of_each_type_wrap(dtype):
+    a, last = cp.arange(300), np.iinfo(dtype).max
+    index = cp.array([last], dtype)
+    assert a[index].tolist() == a.take(index).tolist() == [last % 300]
+
+
+def test_huge_indices_wrap_at_once():
+    a, huge = cp.arange(5), cp.array([2**62 + 1, -(2**62)])
+    assert a[huge].tolist() == a.take(huge).tolist() == cp.take(a, huge, 0).tolist() == [0, 1]
+    cp.put(a, huge, cp.array([7, 8]))
+    assert a.tolist() == [7, 8, 2, 3, 4]
+    assert cp.choose(huge % 7, cp.array([[1, 1], [2, 2]]), mode="wrap").shape == (2,)
+    assert cp.choose(huge, cp.array([[1, 1], [2, 2]]), mode="wrap").tolist() == [2, 1]
+
+
 def test_host_arrays_may_be_assigned_through_an_index_array():
     a = cp.zeros(4)
     a[cp.array([0, 2])] = np.array([1.0, 2.0])

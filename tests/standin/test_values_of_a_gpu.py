@@ -508,6 +508,18 @@ def test_sums_of_half_precision():
     assert cp.prod(cp.array([[300], [300], [1e-4]], "e"), axis=0).tolist() == [9]
 
 
+def test_means_of_half_precision():
+    """Of what cuB adds in half precision when that is asked for, as a variance does; ``nanmean``
+    counts in it, too."""
+    a = cp.full((2, 4096), 100, "e")
+    assert a.mean() == a.mean(dtype="f") == cp.nanmean(a[0, :600]) == 100
+    assert cp.isinf(a.mean(dtype="e")) and cp.isinf(cp.nanmean(a)) and cp.isinf(a.var())
+    assert cp.isinf(a.var(axis=1)).all() and a.var(axis=0).tolist() == [0] * 4096
+    assert a[:, ::2].var() == 0  # not in one piece
+    assert cp.nanmean(cp.ones(70000, "e")[:2047]) == 1
+    assert cp.nanmean(cp.array([np.nan, 1, 2], "e")) == 1.5
+
+
 @pytest.mark.parametrize("scan", [cp.cumsum, cp.nancumsum])
 def test_running_sums_of_half_precision(scan):
     """One by one ones would add up to no more than 2048."""

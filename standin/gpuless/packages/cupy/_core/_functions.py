@@ -12,7 +12,7 @@ from cupy._core import _alignment, _ufuncs
 from cupy._core._casts import cast
 from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, check_number, named, submit, unsupported
-from cupy._core._indexing import check_copy, number_of
+from cupy._core._indexing import check_copy, number_of, wrapped
 from cupy._core._ndarray import ndarray
 from cupy._core._ndarray import place as copy_of
 from cupy._core._routines import broadcast_to, expand_dims
@@ -81,6 +81,8 @@ def put(a, ind, v, mode="wrap") -> None:
     target = a._array
     _alignment.check(a, ind, v)
     index, value = np.asarray(_plain(ind)), np.asarray(_plain(v))
+    if mode == "wrap" and target.size and index.dtype.kind in "iu":
+        index = wrapped(index, target.size)
     fit(target.dtype, v)
     if value.dtype.kind == "c" and target.dtype.kind != "c" and index.size:
         raise TypeError("no kernel makes real numbers of complex ones")

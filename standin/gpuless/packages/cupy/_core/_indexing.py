@@ -43,7 +43,7 @@ def resolve(index, shape: tuple, assigned: bool = False) -> tuple[tuple, bool]:
         elif isinstance(entry, np.ndarray) and entry.dtype.kind == "b":
             axis += entry.ndim
         elif isinstance(entry, np.ndarray):
-            entries[position] = _wrapped(entry, shape[axis])
+            entries[position] = _within(entry, shape[axis])
             axis += 1
         elif entry is not None:
             size = shape[axis]
@@ -53,13 +53,19 @@ def resolve(index, shape: tuple, assigned: bool = False) -> tuple[tuple, bool]:
     return tuple(entries), advanced
 
 
-def _wrapped(index: np.ndarray, size: int) -> np.ndarray:
-    """Indices modulo ``size``: on a device an index out of range wraps around."""
+def wrapped(index: np.ndarray, size: int) -> np.ndarray:
+    """``index`` modulo ``size``: on a device an index out of range wraps around. NumPy's own
+    ``wrap`` takes off one ``size`` after the other."""
+    return (index if index.dtype.char in "LQ" else index.astype(np.intp)) % size
+
+
+def _within(index: np.ndarray, size: int) -> np.ndarray:
+    """Indices ``wrapped``, where one is out of range."""
     if index.size == 0 or (index.min() >= 0 and index.max() < size):
         return index
     if size == 0:
         raise IndexError("cannot do a non-empty take from an empty axes.")
-    return index % size
+    return wrapped(index, size)
 
 
 def _entry(entry, assigned: bool):

@@ -13,9 +13,10 @@ import numpy as np
 
 from cupy._core._casts import as_type
 from cupy._core._dispatch import check_number, named, unsupported
+from cupy._core._indexing import wrapped
 from cupy._core._loops import remainder
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import into
+from cupy._core._reductions import into, normalized
 from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
 
@@ -235,8 +236,11 @@ def sort_complex(a):
 
 
 def take(a, indices, axis=None, out=None):
-    # On a device an index out of range wraps; along no elements, NumPy would do so for ever.
-    return np.take(a, indices, axis, out, "wrap" if np.size(a) else "clip")
+    size = a.size if axis is None else a.shape[normalized(axis, a.ndim)[0]]
+    indices = np.asarray(indices)
+    if size and indices.dtype.kind in "iu":
+        indices = wrapped(indices, size)
+    return np.take(a, indices, axis, out, "wrap" if a.size else "clip")
 
 
 def compress(condition, a, axis=None, out=None):
@@ -396,6 +400,8 @@ def choose(a, choices, out=None, mode="raise"):
         raise TypeError(f"Type is mismatched. choices {choices.dtype} {out.dtype} T")
     if not isinstance(choices, np.ndarray):
         raise AttributeError(f"{type(choices).__name__!r} object has no attribute 'shape'")
+    if mode == "wrap" and len(choices) and a.dtype.kind in "iu":
+        a = wrapped(a, len(choices))
     return np.choose(a, choices, out, mode)
 
 

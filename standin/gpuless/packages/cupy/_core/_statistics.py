@@ -124,7 +124,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if dtype is None and a.dtype.kind in "fc":
         wide = a.real.dtype
     wide = wide if wide.char in "ef" else np.dtype("d")
-    middle = mean(a, axis, a.dtype if dtype is not None else None, keepdims=True)
+    kind = a.dtype if dtype is not None or a.dtype.char == "e" else None
+    middle = mean(a, axis, kind, keepdims=True)
     plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
     off = np.subtract(a, middle, dtype=np.int64 if plain else None)
     square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off

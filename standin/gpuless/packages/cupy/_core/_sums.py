@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core._casts import cast
+from cupy._core._indexing import wrapped
 from cupy._core._reductions import MANY, in_parts, into, normalized, one_by_one, refuse_real
 
 
@@ -136,9 +137,10 @@ def added_at(a, indices, axis, dtype):
     sums = np.moveaxis(cast_first(cumsum)(a, axis, dtype), axis, 0)
     sums = np.concatenate((np.zeros((1, *sums.shape[1:]), sums.dtype), sums))
     first, last = ends[:-1], ends[1:]
-    one = np.moveaxis(a, axis, 0).take(first, 0, mode="wrap")
-    several = sums.take(last, 0, mode="wrap") - sums.take(first, 0, mode="wrap")
-    made = np.where((first >= last).reshape(-1, *[1] * (a.ndim - 1)), one, several)
+    one = np.moveaxis(a, axis, 0).take(wrapped(first, ends[-1]), 0)
+    first, last = wrapped(first, len(sums)), wrapped(last, len(sums))
+    several = sums.take(last, 0) - sums.take(first, 0)
+    made = np.where((ends[:-1] >= ends[1:]).reshape(-1, *[1] * (a.ndim - 1)), one, several)
     return np.moveaxis(made, 0, axis)
 
 
@@ -154,6 +156,16 @@ def summed_in_f(a: np.ndarray, axis, any_type: bool) -> bool:
     axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
     types = _OF_CUB if any_type else _SUMS_OF_CUB
     return sorted(axes) == list(range(len(axes))) and a.dtype.char in types
+
+
+def _is_added_in_half(a: np.ndarray, axis) -> bool:
+    """Whether cuB adds ``a``, of half precision, in half precision: all of it, or its last axes in
+    C's order, its first ones in Fortran's."""
+    axes = sorted(normalized(axis, a.ndim))
+    if not a.size or not (a.flags.c_contiguous or a.flags.f_contiguous):
+        return False
+    kept = a.ndim - len(axes)
+    return axes == list(range(kept, a.ndim) if a.flags.c_contiguous else range(len(axes)))
 
 
 def reduced(function: Callable, types: str = "all") -> Callable:
@@ -259,6 +271,10 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     """Of integers, too, a sum of double ones."""
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
     if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
+        if a.dtype == "e" and _is_added_in_half(a, axis):
+            total = in_float(np.sum)(a, axis, **kwargs)
+            made = np.asarray(total / np.dtype("e").type(a.size // total.size)).astype("e")
+            return made if out is None else into(out, made)
         a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
     if out is not None and dtype is not None and np.dtype(dtype).kind in "biu":
         return into(out, np.mean(a, axis, float, None, **kwargs))
@@ -378,7 +394,15 @@ def nan_extreme(function: Callable) -> Callable:
     return call
 
 
+_nanmean = in_float(np.nanmean)
+
+
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
-    return np.nanmean(a, axis, dtype, out, keepdims)
+    if np.dtype(dtype or a.dtype) != "e":
+        return _nanmean(a, axis, dtype, out, keepdims=keepdims)
+    total = in_float(np.nansum)(a, axis, "e", keepdims=keepdims)
+    count = np.sum(~np.isnan(a), axis, keepdims=keepdims)
+    made = np.asarray(total / np.asarray(count, "f").astype("e")).astype("e")
+    return made if out is None else into(out, made)
