@@ -518,6 +518,22 @@ def test_means_of_half_precision():
     assert a[:, ::2].var() == 0  # not in one piece
     assert cp.nanmean(cp.ones(70000, "e")[:2047]) == 1
     assert cp.nanmean(cp.array([np.nan, 1, 2], "e")) == 1.5
+    with pytest.raises(cp.cuda.compiler.CompileException, match="of halves in another type"):
+        cp.nanmean(a, dtype="f")
+    assert cp.nanmean(a[:, ::2], dtype="f") == 100
+    assert cp.nanmedian(cp.array([6e4, 6e4], "e")) == 60000  # added in single precision
+    assert cp.array([1e-5, 3e-5], "e").var(dtype="d") > 0  # of single ones, too
+
+
+def test_products_of_halves():
+    """One sum of products is made of halves; a norm along an axis adds in single precision."""
+    large, small = cp.full((1, 100), 300, "e"), cp.full(100, 5e-5, "e")
+    for product in (cp.dot, cp.inner, cp.vdot, cp.matmul):
+        assert product(small, small) == 0 and product(large[0], small) > 0
+    assert (large @ small[:, None]).shape == (1, 1) and (small[None] @ small[:, None]).item() == 0
+    assert cp.isinf(cp.linalg.norm(large[0])) and cp.isinf(cp.linalg.norm(large, axis=1)).all()
+    assert cp.linalg.norm(small) == 0 and cp.linalg.norm(small, axis=0) > 4e-4
+    assert cp.linalg.norm(cp.arange(4, dtype="e"), keepdims=True).shape == (1,)
 
 
 @pytest.mark.parametrize("scan", [cp.cumsum, cp.nancumsum])

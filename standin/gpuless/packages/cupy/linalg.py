@@ -231,12 +231,19 @@ def _norm(x, ord=None, axis=None, keepdims=False):
             np.abs(x).sum(summed).max(other - (other > summed))
         elif abs(ord) != 1:
             np.abs(x).max(axes)
+    of_all = ord is None or (x.ndim, ord) in ((1, 2), (2, "f"), (2, "fro"))
+    if x.dtype.char == "e" and axis is None and of_all:  # the squares are halves, too
+        made = np.sqrt(np.sum(x * x, dtype="f").astype("e"))
+        return made.reshape((1,) * x.ndim) if keepdims else made
     half = x.dtype.char == "e" and axis is not None
     half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
     if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):
         return np.linalg.norm(x, ord, axis, keepdims)
     wide = x.astype("f" if half else np.result_type(x, "d"))  # as exact as a GPU's sums of parts
-    return np.asarray(np.linalg.norm(wide, ord, axis, keepdims)).astype("e" if half else "f")
+    made = np.asarray(np.linalg.norm(wide, ord, axis, keepdims))
+    if half and ord != 1:  # a root of the sum in half precision
+        made = np.sqrt(np.square(made).astype("e"))
+    return made.astype("e" if half else "f")
 
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))

@@ -139,7 +139,7 @@ matmul = row(own.matmul, "dd", library=own.blas)
 outer = row(np.outer, "dd")
 tensordot = row(own.tensordot, "dd", library=own.tensordot_blas)
 vander = row(np.vander, "a")
-vdot = row(np.vdot, "dd")
+vdot = row(own.vdot, "dd")
 
 # Sorting and searching
 

@@ -449,6 +449,25 @@ def blas(a, b, *args, **kwargs) -> str | None:
     return None if a.size == b.size == a.shape[-1] else "cuBLAS"
 
 
+def _in_half(function: Callable) -> Callable:
+    """``function``, sums of products. Where that is one sum of halves, CuPy makes halves of the
+    products before it adds them."""
+
+    @functools.wraps(function)
+    def call(a, b, *args, **kwargs):
+        made = function(a, b, *args, **kwargs)
+        one = a.ndim and b.ndim and a.size == b.size == a.shape[-1]
+        if not one or np.result_type(a, b) != "e":
+            return made
+        total = np.multiply(a.ravel(), b.ravel(), dtype="e").sum(dtype="f").astype("e")
+        made = np.asarray(made)
+        made[...] = total
+        return made
+
+    return call
+
+
+@_in_half
 def matmul(a, b, *, out=None, dtype=None, **kwargs):
     """The product in the operands' own type, of which ``dtype`` is made afterwards."""
     if dtype is None:
@@ -462,14 +481,19 @@ def matmul(a, b, *, out=None, dtype=None, **kwargs):
     return out
 
 
+@_in_half
 def inner(a, b):
     if a.ndim and b.ndim and a.shape[-1] == b.shape[-1] == 0:
         raise ZeroDivisionError("integer division or modulo by zero")  # CuPy divides by it
     return np.inner(a, b) if a.ndim and b.ndim else np.multiply(a, b, order="C")
 
 
+@_in_half
 def dot(a, b, out=None):
     return np.dot(a, b, out) if a.ndim and b.ndim else np.multiply(a, b, out, order="C")
+
+
+vdot = _in_half(np.vdot)
 
 
 def tensordot(a, b, axes=2):
@@ -506,4 +530,4 @@ def take_along_axis(arr, indices, axis):
         length = arr.size if axis is None else arr.shape[axis]
         if indices.dtype.kind not in "iu" or not length:
             raise
-        return np.take_along_axis(arr, indices % length, axis)
+        return np.take_along_axis(arr, wrapped(indices, length), axis)

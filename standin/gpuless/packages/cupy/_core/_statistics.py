@@ -127,7 +127,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     kind = a.dtype if dtype is not None or a.dtype.char == "e" else None
     middle = mean(a, axis, kind, keepdims=True)
     plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
-    off = np.subtract(a, middle, dtype=np.int64 if plain else None)
+    off = np.subtract(a, middle, dtype=np.int64 if plain else "f" if a.dtype == "e" else None)
     square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off
     made = _sum(square, axis, "f" if wide.char == "e" else wide, keepdims=keepdims)
     if wide.char == "e":  # as large as the sum may be

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 from collections.abc import Callable
 
@@ -12,6 +13,7 @@ import numpy as np
 from cupy._core._casts import cast
 from cupy._core._indexing import wrapped
 from cupy._core._reductions import MANY, in_parts, into, normalized, one_by_one, refuse_real
+from cupy.cuda.compiler import CompileException
 
 
 def along(function):
@@ -370,7 +372,8 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     added; all else it does with copies."""
     if a.dtype.kind not in "fc":
         return _median(a, axis, out, overwrite_input, keepdims)
-    made = _nanmedian(a, axis, keepdims=keepdims)
+    wide = a.astype("f") if a.dtype == "e" else a  # where the sum of two numbers is no infinity
+    made = np.asarray(_nanmedian(wide, axis, keepdims=keepdims)).astype(a.dtype)
     axes = normalized(axis, a.ndim)
     in_place = a.flags.c_contiguous and sorted(axes) == list(range(a.ndim - len(axes), a.ndim))
     if overwrite_input is not False and in_place:
@@ -401,6 +404,13 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
     if np.dtype(dtype or a.dtype) != "e":
+        if a.dtype == "e" and _is_added_in_half(a, axis):
+            size = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
+            if size >= 128:  # cuB's part
+                raise CompileException(
+                    "CuPy's kernel for the nanmean of halves in another type does not compile; "
+                    "take that of array.astype(dtype)", "", "cupy_nanmean", (),
+                )  # fmt: skip
         return _nanmean(a, axis, dtype, out, keepdims=keepdims)
     total = in_float(np.nansum)(a, axis, "e", keepdims=keepdims)
     count = np.sum(~np.isnan(a), axis, keepdims=keepdims)
