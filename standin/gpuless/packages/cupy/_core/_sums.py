@@ -160,9 +160,9 @@ def summed_in_f(a: np.ndarray, axis, any_type: bool) -> bool:
     return sorted(axes) == list(range(len(axes))) and a.dtype.char in types
 
 
-def _is_added_in_half(a: np.ndarray, axis) -> bool:
-    """Whether cuB adds ``a``, of half precision, in half precision: all of it, or its last axes in
-    C's order, its first ones in Fortran's."""
+def _is_added_by_cub(a: np.ndarray, axis) -> bool:
+    """Whether cuB adds ``a``, in its own type also if that is half precision: all of it, or its
+    last axes in C's order, its first ones in Fortran's."""
     axes = sorted(normalized(axis, a.ndim))
     if not a.size or not (a.flags.c_contiguous or a.flags.f_contiguous):
         return False
@@ -273,7 +273,7 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
     """Of integers, too, a sum of double ones."""
     refuse_real(a, dtype, "c" if dtype is not None and np.dtype(dtype) == "d" else "fc")
     if dtype is not None and np.dtype(dtype) == "e" and a.dtype.kind != "c":
-        if a.dtype == "e" and _is_added_in_half(a, axis):
+        if a.dtype == "e" and _is_added_by_cub(a, axis):
             total = in_float(np.sum)(a, axis, **kwargs)
             made = np.asarray(total / np.dtype("e").type(a.size // total.size)).astype("e")
             return made if out is None else into(out, made)
@@ -403,14 +403,14 @@ _nanmean = in_float(np.nanmean)
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
-    if np.dtype(dtype or a.dtype) != "e":
-        if a.dtype == "e" and _is_added_in_half(a, axis):
-            size = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
-            if size >= 128:  # cuB's part
-                raise CompileException(
-                    "CuPy's kernel for the nanmean of halves in another type does not compile; "
-                    "take that of array.astype(dtype)", "", "cupy_nanmean", (),
-                )  # fmt: skip
+    kind = np.dtype(dtype or a.dtype)
+    if a.dtype.kind in "fc" and (a.dtype == "e" or kind == "e") and a.dtype != kind:
+        size = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
+        if size >= 128 and _is_added_by_cub(a, axis):  # cuB's part
+            message = "CuPy's kernel for the nanmean of halves in another type does not compile"
+            hint = f"{message}; take that of array.astype({str(kind)!r})"
+            raise CompileException(hint, "", "cupy_nanmean", ())
+    if kind != "e":
         return _nanmean(a, axis, dtype, out, keepdims=keepdims)
     total = in_float(np.nansum)(a, axis, "e", keepdims=keepdims)
     count = np.sum(~np.isnan(a), axis, keepdims=keepdims)
