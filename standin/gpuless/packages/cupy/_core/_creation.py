@@ -316,10 +316,14 @@ def created(function: Callable, order: str = "K", counts: str = "", item=_item) 
     ``order`` of it: see ``_run.run``. ``counts``: the parameters of which CuPy makes a shape, so
     that no device array will do. ``item`` makes a number of a device array without axes.
     """
-    names = list(inspect.signature(function).parameters) if counts else []
+    names = list(inspect.signature(function).parameters)
     counted = [(names.index(name), name) for name in counts.split()]
+    # NumPy's parameters that CuPy's functions do not have.
+    most = min([names.index(name) for name in ("sparse", "device", "like") if name in names] or [99])
 
     def create(*args, **kwargs):
+        if len(args) > most or not kwargs.keys().isdisjoint(names[most:]):
+            raise TypeError(f"{function.__name__}() takes only {', '.join(names[:most])}")
         for position, name in counted:
             given = args[position] if position < len(args) else kwargs.get(name)
             if isinstance(given, ndarray):

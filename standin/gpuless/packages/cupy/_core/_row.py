@@ -76,6 +76,7 @@ def row(
         parameters = []
     most, hold = held(name, parameters)
     refused |= _outless(function)
+    leading = len(list(itertools.takewhile(lambda one: one not in refused, parameters)))
     check = check_kinds(name, parameters)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
     dtype_at = parameters.index("dtype") if "dtype" in parameters[1:] else None
@@ -84,6 +85,8 @@ def row(
     def call(*args, **kwargs):
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+        if len(args) > leading and parameters:
+            raise TypeError(f"{name}() takes {leading} positional arguments but {len(args)} were given")
         if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
             args, kwargs = _leading(args, kwargs, parameters[: len(arguments)])

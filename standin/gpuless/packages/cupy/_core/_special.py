@@ -207,12 +207,33 @@ def pad(array, pad_width, mode="constant", **kwargs):
     for name, value in (("pad_width", pad_width), *kwargs.items()):
         if isinstance(value, np.ndarray):
             raise TypeError(f"`{name}`: implicit conversion to a NumPy array is not allowed.")
+    if isinstance(pad_width, dict):
+        raise TypeError("`pad_width` must be of integral type.")
     made = np.pad(array, pad_width, mode, **kwargs)
+    if isinstance(mode, str) and mode == "wrap":
+        pairs = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+        for axis, pair in enumerate(pairs):
+            array = np.take(array, _rounds(array.shape[axis], *pair), axis)
+        made[...] = array
     if mode == "linear_ramp" and array.dtype.kind in "iu":
         ends, limits = np.asarray(kwargs.get("end_values", 0)), np.iinfo(array.dtype)
         if (ends < limits.min).any() or (ends > limits.max).any():
             return _ramps(array, pad_width, ends)
     return made
+
+
+def _rounds(size: int, left: int, right: int) -> np.ndarray:
+    """The places along an axis of which CuPy's ``wrap`` makes the padded one: in rounds, each of
+    which takes what the rounds before it have made for the period."""
+    places = np.empty(left + size + right, int)
+    places[left : left + size] = range(size)
+    while left or right:
+        end = len(places) - right
+        more, later = min(end - left, left), min(end - left, right)
+        places[left - more : left] = places[end - more : end]
+        places[end : end + later] = places[left : left + later]
+        left, right = left - more, right - later
+    return places
 
 
 def _ramps(array, pad_width, end_values):

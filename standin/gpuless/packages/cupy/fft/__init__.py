@@ -56,6 +56,10 @@ def _of_axes(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def transform(a, s=None, axes=default, norm=None):
+        if any(length is not None and length < 0 for length in s or ()):
+            raise ValueError(
+                "NumPy takes -1 in s for the whole axis, CuPy counts it from the end: give the length"
+            )
         alone = axes is not None and len(axes) == 1
         if axes is None:
             axes = range(-(a.ndim if s is None else len(s)), 0)
@@ -91,6 +95,8 @@ def _planned(function: Callable) -> Callable:
     def planned(a, *args, **kwargs):
         if not isinstance(a, ndarray):
             raise TypeError("The input array a must be a cupy.ndarray")
+        if len(args) > 3 or "out" in kwargs:  # NumPy's has one
+            raise TypeError(f"{name}() takes only a, {'n, axis' if of_one else 's, axes'} and norm")
         given = get_current_plan() is not None and _fits(function, a, args, kwargs)
         result = transform(a, *args, **kwargs)
         if given:

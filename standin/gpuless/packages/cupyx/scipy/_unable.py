@@ -51,7 +51,23 @@ def is_parzen(window) -> bool:
     return isinstance(name, str) and name in ("parzen", "parz", "par")
 
 
+_ONLY_SCIPYS = """dpss dss kaiser_bessel_derived optimal slep slepian taylor taylorwin""".split()
+_WITH_PARAMETERS = "exponential poisson tukey tuk".split()  # which SciPy's may go without
+
+
+def check_window(window) -> None:
+    """ValueError for a window's name that CuPy does not take."""
+    name = window[0] if isinstance(window, tuple) and window else window
+    if not isinstance(name, str):
+        return
+    if name in _ONLY_SCIPYS or name.endswith(("_periodic", "_symmetric")):
+        raise ValueError("Unknown window type.")
+    if window in _WITH_PARAMETERS:
+        raise ValueError(f"The {name!r} window needs one or more parameters -- pass a tuple.")
+
+
 def _window(given: dict) -> None:
+    check_window(given.get("window"))
     if is_parzen(given.get("window")):
         raise not_covered("the window called 'parzen' outside of get_window")
 

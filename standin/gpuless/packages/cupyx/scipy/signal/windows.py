@@ -6,6 +6,7 @@ from cupy._core._refused import checked as _checked
 from scipy.signal import windows as _library
 
 from cupyx.scipy._faces import serve as _serve
+from cupyx.scipy._unable import check_window as _check_window
 from cupyx.scipy._unable import is_parzen as _is_parzen
 from cupyx.scipy.signal._waveforms import parzen_of as _parzen_of
 from gpuless import missing as _missing
@@ -15,14 +16,9 @@ parzen = _parzen_of(parzen)  # noqa: F821
 _get_window = get_window  # noqa: F821
 
 
-_ONLY_SCIPYS = """dpss dss kaiser_bessel_derived optimal slep slepian taylor taylorwin""".split()
-
-
 def get_window(window, Nx, fftbins=True):
     """SciPy's, of CuPy's windows."""
-    name = window[0] if isinstance(window, tuple) and window else window
-    if name in _ONLY_SCIPYS:
-        raise ValueError("Unknown window type.")
+    _check_window(window)
     if _is_parzen(window):
         return parzen(Nx, not fftbins)
     return _get_window(window, Nx, fftbins)

@@ -1,13 +1,94 @@
-"""``cupyx.scipy.spatial.distance`` on the CPU."""
+"""``cupyx.scipy.spatial.distance`` on the CPU: SciPy's distances, as far as CuPy has them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import cupy as _cupy
+import numpy as _np
+from cupy._core._dispatch import named as _named
+from cupy._core._dispatch import unsupported as _unsupported
+from cupy._core._run import routine as _routine
 from scipy.spatial import distance as _library
 
-from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 
-globals().update(_serve(_library, arrays=True))
+_TEXT = """
+canberra
+chebyshev chebychev cheby cheb ch
+cityblock cblock cb c
+correlation co
+cosine cos
+hamming matching hamm ha h
+euclidean euclid eu e
+jensenshannon js
+minkowski mi m pnorm
+russellrao
+sqeuclidean sqe sqeuclid
+"""
+_NAMES = {name: line.split()[0] for line in _TEXT.strip().splitlines() for name in line.split()}
+
+
+def _distances(a: _np.ndarray, b: _np.ndarray, metric: str, p: float) -> _np.ndarray:
+    """The distance of each row of ``a`` from each one of ``b``, in the type of ``a``."""
+    options = {"p": p} if metric == "minkowski" else {}
+    return _library.cdist(a, b, metric, **options).astype(a.dtype)
+
+
+def _floating(x: _cupy.ndarray) -> _cupy.ndarray:
+    if not isinstance(x, _cupy.ndarray):
+        raise _unsupported(x)
+    return x if x.dtype.char in "fd" else x.astype("f")
+
+
+def _check_layouts(a: _cupy.ndarray, b: _cupy.ndarray) -> None:
+    if _cupy.isfortran(a) != _cupy.isfortran(b):
+        raise ValueError("the two arrays must have the same layout")
+
+
+def _between_two(metric: str, p: float = 2.0) -> Callable:
+    def distance(u, v):
+        """The distance between two vectors, an array without axes of the type of ``u``."""
+        u, v = map(_floating, (u, v))
+        _check_layouts(u, v)
+        return _routine(lambda u, v: _distances(u[None], v[None], metric, p)[0, 0], u, v)
+
+    return _named(distance, metric)
+
+
+globals().update({name: _between_two(name) for name in set(_NAMES.values()) - {"minkowski"}})
+
+
+def minkowski(u, v, p):
+    """The distance between two vectors: the ``p``-norm of their difference."""
+    return _between_two("minkowski", p)(u, v)
+
+
+def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
+    """The distances of the rows of ``XA``, of shape (m, n), from those of ``XB``, (k, n): (m, k).
+
+    ``p`` is the order of ``metric="minkowski"``; other keywords CuPy does not look at.
+    """
+    XA, XB = map(_floating, (XA, XB))
+    _check_layouts(XA, XB)
+    if XA.ndim != 2 or XB.ndim != 2 or XA.shape[1] != XB.shape[1]:
+        raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
+    if not isinstance(metric, str):
+        raise TypeError("2nd argument metric must be a string identifier")
+    if metric.lower() not in _NAMES:
+        raise ValueError(f"Unknown Distance Metric: {metric.lower()}")
+    name, p = _NAMES[metric.lower()], kwargs.get("p", 2.0)
+    made = _routine(lambda a, b: _distances(a, b, name, p), XA, XB)
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def pdist(X, metric="euclidean", *, out=None, **kwargs):
+    """The distances between the rows of ``X``, of shape (m, n): (m * (m - 1) / 2,)."""
+    between = cdist(X, X, metric=metric, out=out, **kwargs)
+    return between[_cupy.triu_indices_from(between, 1)]
 
 
 def __getattr__(name: str):
