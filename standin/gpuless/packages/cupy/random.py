@@ -360,6 +360,8 @@ class RandomState(_Source):
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
             raise NotImplementedError
+        if p is not None and _dtype(p).kind in "biu":  # their running sum is divided in place
+            raise TypeError(f"probabilities of {_dtype(p)} are no fractions")
         drawn = replace and p is None  # by randint()
         if isinstance(size, np.ndarray) and not size.ndim or drawn and isinstance(size, np.integer):
             raise TypeError("reduce() arg 2 must support iteration")

@@ -319,7 +319,9 @@ def created(function: Callable, order: str = "K", counts: str = "", item=_item) 
     names = list(inspect.signature(function).parameters)
     counted = [(names.index(name), name) for name in counts.split()]
     # NumPy's parameters that CuPy's functions do not have.
-    most = min([names.index(name) for name in ("sparse", "device", "like") if name in names] or [99])
+    most = min(
+        [names.index(name) for name in ("sparse", "device", "like") if name in names] or [99]
+    )
 
     def create(*args, **kwargs):
         if len(args) > most or not kwargs.keys().isdisjoint(names[most:]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -85,6 +86,12 @@ class OnHost:
             return False
         return bool(self._host())
 
+    def dump(self, file) -> None:
+        pickle.dump(self, file, -1)
+
+    def dumps(self) -> bytes:
+        return pickle.dumps(self, -1)
+
     def __reduce__(self):
         return place, (self.get(order="A"),)
 
@@ -103,8 +110,6 @@ class OfNumpy:
     tolist = _of_numpy("tolist")
     tobytes = _of_numpy("tobytes")
     tofile = _of_numpy("tofile")
-    dump = _of_numpy("dump")
-    dumps = _of_numpy("dumps")
     __repr__ = _of_numpy("__repr__")
     __str__ = _of_numpy("__str__")
     __format__ = _of_numpy("__format__")

@@ -36,6 +36,10 @@ class DeviceMemory:
 
     def __dlpack__(self, *, stream=None, **kwargs):
         """A capsule of this memory, which is a CPU's here: NumPy and others share it."""
+        if isinstance(stream, int) and stream < -1:
+            raise ValueError(
+                f"the stream for the DLPack protocol is -1, 1 or more, but no {stream}"
+            )
         _catch_up()
         wanted = {name: value for name, value in kwargs.items() if value is not None}
         lent = self._array.view(_Lent)

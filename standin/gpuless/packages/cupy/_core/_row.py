@@ -86,7 +86,9 @@ def row(
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
         if len(args) > leading and parameters:
-            raise TypeError(f"{name}() takes {leading} positional arguments but {len(args)} were given")
+            raise TypeError(
+                f"{name}() takes {leading} positional arguments but {len(args)} were given"
+            )
         if kwargs or len(args) > most:
             kwargs = hold(args, kwargs)
             args, kwargs = _leading(args, kwargs, parameters[: len(arguments)])

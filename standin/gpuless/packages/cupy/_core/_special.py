@@ -526,6 +526,8 @@ def tensordot(a, b, axes=2):
 def bincount(x, weights=None, minlength=None):
     if x.size and x.dtype.kind in "iu" and x.max() >= 1 << 60:
         raise MemoryError(f"an array of {x.max()} numbers")
+    if weights is not None and x.shape != weights.shape:
+        raise ValueError("The weights and list don't have the same length.")
     return np.bincount(x, weights, 0 if minlength is None else minlength)
 
 

@@ -205,6 +205,16 @@ def _zeros(given: dict) -> str | None:
                 return "complex roots without their conjugates"
 
 
+def _poles(given: dict) -> None:
+    """SciPy takes equal poles as they stand, CuPy in groups, each with the mean of them."""
+    poles, tol = np.atleast_1d(_host(given["p"])), given.get("tol", 1e-3)
+    near = np.abs(poles[:, None] - poles) < tol
+    apart = np.arange(len(poles))
+    for first, second in zip(*np.nonzero(near & (apart[:, None] < apart)), strict=True):
+        if (poles[first : second + 1] != poles[first]).any():
+            raise ValueError("equal poles must be adjacent, and not merely near each other")
+
+
 def _tolerance(given: dict) -> None:
     if np.any(_host(given.get("tol", 1e-8)) > 1e-6):  # so few steps that they are not SciPy's
         raise not_covered("cupyx.scipy.special.lambertw with a wide tol")
@@ -477,6 +487,7 @@ UNABLE = {
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
     **_check_of("zpk2tf", _zeros),
+    **_check_of("invres invresz", _poles),
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),

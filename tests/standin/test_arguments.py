@@ -1,0 +1,79 @@
+"""Arguments that NumPy's or SciPy's functions have and CuPy's have not."""
+
+import pickle
+
+import cupy as cp
+import cupyx.scipy.signal
+import numpy as np
+import pytest
+from cupyx.scipy.spatial import distance
+
+X, M = cp.arange(4.0), cp.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cp.take(X, cp.array([9]), 0, None, "clip"),
+        lambda: cp.concatenate([X, X], 0, None, "f"),
+        lambda: cp.mean(X, 0, None, None, False, X > 1),
+        lambda: cp.cumsum(X, 0, None, None, True),
+        lambda: cp.sum(X, 0, None, None, False, 100),
+        lambda: cp.max(X, 0, None, False, 100),
+        lambda: X.max(0, None, False, 100),
+        lambda: cp.broadcast_to(X, (2, 4), True),
+        lambda: cp.indices((2, 3), sparse=True),
+        lambda: cp.eye(3, device="cpu"),
+        lambda: cp.fft.fftfreq(4, 1.0, None),
+        lambda: cp.fft.fft(X, None, -1, None, X),
+        lambda: cp.pad(X, {0: (1, 2)}),
+        lambda: cp.random.choice(3, 4, p=[0, 1, 0]),
+        lambda: X.dump("path"),
+        lambda: distance.euclidean(X, X, X),
+        lambda: distance.pdist(M, len),
+    ],
+)
+def test_of_numpy_alone(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: cp.fft.fftn(M, s=(-1, 3)), "give the length"),
+        (lambda: cp.bincount(cp.array([], int), X), "same length"),
+        (lambda: X.__dlpack__(stream=-2), "stream"),
+        (lambda: distance.cdist(M, M, "jaccard"), "Unknown Distance Metric"),
+        (lambda: cupyx.scipy.signal.get_window("tukey", 6), "needs one or more parameters"),
+        (lambda: cupyx.scipy.signal.firwin(5, 0.3, window="hann_periodic"), "Unknown window"),
+        (lambda: cupyx.scipy.signal.invres(X[:3], cp.array([0.5, 0.7, 0.5]), []), "adjacent"),
+    ],
+)
+def test_that_mean_something_else(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrap_pads_in_rounds():
+    """Each takes what the one before has made: with two sides the period grows."""
+    assert cp.pad(cp.arange(3), (1, 7), "wrap").tolist() == [2, 0, 1, 2, 0, 1, 2, 2, 0, 1, 2]
+    padded = cp.pad(M, ((3, 1), (2, 5)), "wrap")
+    assert padded[:, 0].tolist() == [1, 1, 4, 1, 4, 1]
+    assert padded[0].tolist() == [1, 2, 0, 1, 2, 0, 1, 2, 1, 2]
+    assert cp.pad(X, (2, 3), "wrap").tolist() == np.pad(X.get(), (2, 3), "wrap").tolist()
+
+
+def test_distances_have_the_type_of_the_rows():
+    rows = M.astype("f")
+    assert distance.cdist(rows, rows).dtype == np.float32
+    assert distance.cdist(M.astype(int), M.astype(int), "e").dtype == np.float32
+    two = distance.euclidean(rows[0], rows[1])
+    assert isinstance(two, cp.ndarray) and two.shape == () and abs(float(two) - 27**0.5) < 1e-6
+    assert distance.pdist(M, "cityblock").tolist() == [9]
+    out = cp.zeros((2, 2))
+    assert distance.cdist(M, M, "minkowski", out, p=1) is out and out[0, 1] == 9
+
+
+def test_a_pickle_is_of_a_device_array():
+    assert isinstance(pickle.loads(X.dumps()), cp.ndarray)
