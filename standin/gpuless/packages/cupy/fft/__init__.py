@@ -58,7 +58,7 @@ def _of_axes(function: Callable) -> Callable:
     def transform(a, s=None, axes=default, norm=None):
         if any(length is not None and length < 0 for length in s or ()):
             raise ValueError(
-                "NumPy takes -1 in s for the whole axis, CuPy counts it from the end: give the length"
+                "in s, -1 is the whole axis to NumPy alone: give the length"
             )
         alone = axes is not None and len(axes) == 1
         if axes is None:
