@@ -191,3 +191,18 @@ def test_no_warning_of_what_a_gpu_divides():
         assert np.isnan((a / cp.zeros((1, 3))).data[1])
         a.power(-1)
     assert (rows([1.0], [0], [0, 1], 1) ** 0).format == "csr"
+
+
+def test_real_parts_lie_between_others():
+    a = rows([1 + 2j, 3 - 1j], [0, 1], [0, 2], dtype=complex)
+    part = a.real
+    assert not part.data.flags.c_contiguous and part.toarray().tolist() == [[1, 3, 0]]
+    assert (part * 2).data.tolist() == [2, 6] and a.imag.copy().sum() == 1
+    for use in (lambda: part @ cp.ones(3), lambda: part.maximum(part), lambda: part.tocsc()):
+        with pytest.warns(RuntimeWarning, match="one piece"):
+            use()
+    edges = cp.array([[0, 1], [1, 2]], "i")
+    pairs = sparse.coo_matrix((cp.ones(2), (edges[:, 0], edges[:, 1])), shape=(3, 3))
+    assert (pairs @ cp.ones(3)).tolist() == [1, 1, 0]
+    part.data[0] = 7
+    assert a.data[0] == 7 + 2j

@@ -38,6 +38,10 @@ PARTS = {
 _DTYPES = "?fdFD"
 _CLASSES: dict[str, type] = {}  # csr_matrix and the like, by their names
 _SILENT = "A GPU would read or overwrite other memory there, without a word"
+_GAPS = (
+    "The arrays of this {} are not in one piece, as the real parts of complex numbers are not. A "
+    "GPU's libraries and some of CuPy's kernels read what lies between, too: copy() it first."
+)
 BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
 
 
@@ -56,11 +60,17 @@ class _spbase:
         super().__init_subclass__(**kwargs)
         _CLASSES.setdefault(cls.__name__, cls)
 
-    def _here(self):
-        """SciPy's matrix over the same memory; waits for the device."""
+    def _here(self, gaps: bool = False):
+        """SciPy's matrix over the same memory; waits for the device. A warning, unless ``gaps``
+        are minded, where the arrays are not in one piece, as those of ``a.real`` are not."""
         refuse_library_while_capturing("cuSPARSE")
         _alignment.check(*(getattr(self, name) for name in PARTS[self.format]))
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
+        if self.format != "dia":
+            gaps |= all(part.flags.c_contiguous for part in held.values())
+            held = {name: np.ascontiguousarray(part) for name, part in held.items()}
+        if not gaps and self.format in ("csr", "csc"):  # CuPy copies coordinates first
+            warnings.warn(_GAPS.format(type(self).__name__), RuntimeWarning, stacklevel=4)
         self._check_places(held)
         make = getattr(scipy.sparse, type(self).__name__)
         if self.format == "coo":
@@ -157,7 +167,7 @@ class _spbase:
         """A copy on the host, as SciPy's matrix of the same format."""
         if stream is not None:
             stream.synchronize()
-        return self._here().copy()
+        return self._here(gaps=True).copy()
 
     def __len__(self) -> int:
         raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
@@ -188,7 +198,7 @@ class _spbase:
         """The dense array, in the order 'C' (the default) or 'F'."""
         if order not in (None, "C", "F", "c", "f"):
             raise ValueError("order not understood")
-        return place(self._here().toarray(), (order or "C").upper())
+        return place(self._here(gaps=True).toarray(), (order or "C").upper())
 
     todense = toarray
 
@@ -357,9 +367,6 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
                 raise ValueError("a dense array of more than two dimensions")
     elif name == "dot" and isinstance(first, (list, tuple)):
         raise TypeError(f"unsupported operand type(s) for @: {type(self)} and {type(first)}")
-    elif name == "power" and args and isinstance(first, (np.number, cupy.ndarray)):
-        if isinstance(first, np.number) or not first.ndim:
-            args = (first.item(), *args[1:])  # which makes no wider type of the elements
     elif name == "sum":
         axis = args[0] if args else kwargs.get("axis")
         if isinstance(axis, (float, np.floating, cupy.ndarray)):
@@ -370,10 +377,6 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
             raise TypeError("'ndarray' object cannot be interpreted as an integer")
         if kwargs.get("order", "C") is None:
             raise ValueError("'order' must be 'C' or 'F'")
-    if name == "power" and args and "dtype" not in kwargs and len(args) == 1:
-        kind = np.result_type(self.dtype, args[0]) if np.isscalar(args[0]) else self.dtype
-        if args[0] and not np.can_cast(kind, self.dtype, "same_kind"):
-            raise TypeError(f"Cannot cast output operand from {kind} to {self.dtype}")
     return args
 
 
@@ -398,13 +401,8 @@ def _method(name: str):
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
             _pairs.refuse_empty(self)
             _check_product(self.dtype, args[0].dtype)
-        by_element = self.format != "dia" and name in _BY_ELEMENT
-        if by_element:
-            here.has_canonical_format = True  # CuPy does not add up duplicates first
         with np.errstate(all="ignore"):
             found = getattr(here, name)(*on_host(args), **on_host(kwargs))
-        if by_element and self.format == "coo":
-            found.has_canonical_format = self.has_canonical_format
         if found is NotImplemented:
             return found
         if name == "multiply" or name == "dot" and self.format == "dia":
@@ -600,6 +598,32 @@ def _greater_or_less(name: str):
     return named(method, name, "of two by elements, as CuPy's kernels do it")
 
 
+def _by_element(name: str):
+    def method(self):
+        return _with_data(self, getattr(cupy, name)(self.data))
+
+    return named(method, name, "of the elements that are stored")
+
+
+def _raised(self, n, dtype=None):
+    """The elements to the power ``n``, in their own type or ``dtype``."""
+    if not _is_number(n):
+        raise NotImplementedError("input is not scalar")
+    if n == 0:
+        raise NotImplementedError("zero power is not supported: it would densify the matrix")
+    data = self.data.copy() if dtype is None else self.data.astype(dtype)
+    data **= n
+    return _with_data(self, data)
+
+
+def _absolute(self):
+    return _with_data(self, abs(self.data))
+
+
+def _rounded(self, ndigits=0):
+    return _with_data(self, cupy.around(self.data, decimals=ndigits))
+
+
 def _coalesced(self):
     """The matrix; one of booleans, of which several in one place are one, without duplicates."""
     return _tidied(self) if self.dtype == bool and self.format != "dia" else self
@@ -699,7 +723,7 @@ def _to_coordinates(self, copy=False):
         return self.tocsr().tocoo()
     if self.format == "coo":
         return self.copy() if copy else self
-    made = on_device(self._here().tocoo())
+    made = on_device(self._here(gaps=True).tocoo())
     if not copy:
         made.data = self.data
         setattr(made, "col" if self.format == "csr" else "row", self.indices)
@@ -759,11 +783,16 @@ def _conj(self, copy=True):
 
 
 def _real(self):
-    """The real parts: of a real matrix the same values, in the same memory."""
-    if self.dtype.kind == "c":
-        return on_device(self._here().real)
+    """The real parts, in the same memory."""
     made = self.copy()
-    made.data = self.data
+    made.data = self.data.real
+    return made
+
+
+def _imaginary(self):
+    """The imaginary parts, in the same memory if the matrix is complex."""
+    made = self.copy()
+    made.data = self.data.imag
     return made
 
 
@@ -794,11 +823,14 @@ _spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
 _spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
 _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
 _spbase.reshape = _reshape
-_BY_ELEMENT = """power __abs__ __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor
-log1p rad2deg rint sign sin sinh sqrt tan tanh trunc""".split()
-_EVERYWHERE = "copy diagonal trace dot multiply sum mean __neg__ " + " ".join(_BY_ELEMENT)
+_BY_ELEMENT = """arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin
+sinh sqrt tan tanh trunc"""
+_EVERYWHERE = "diagonal trace dot multiply sum mean __neg__"
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
+_give(_spbase, _by_element, _BY_ELEMENT)
+_spbase.copy = lambda self: _with_data(self, self.data.copy())
+_spbase.power, _spbase.__abs__, _spbase.__round__ = _raised, _absolute, _rounded
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
 
 
@@ -814,7 +846,7 @@ _give(_spbase, _compare, " ".join(_COMPARISONS))
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T
 _spbase.real = property(_real)
-_spbase.imag = property(lambda self: on_device(self._here().imag))
+_spbase.imag = property(_imaginary)
 
 
 def _getnnz(self, axis=None):

@@ -28,7 +28,7 @@ def _flag(name: str) -> property:
 
     def get(self) -> bool:
         said = vars(self).get(f"_{name}")
-        return bool(getattr(self._here(), name)) if said is None else said
+        return bool(getattr(self._here(gaps=True), name)) if said is None else said
 
     def say(self, value) -> None:
         setattr(self, f"_{name}", bool(value))
@@ -47,15 +47,21 @@ class compressed:
         if not here.has_canonical_format:
             _pairs.set_in_disorder(here)
         key = _key(key)
-        if issparse(value) and 0 in value.shape and 0 not in np.shape(here[key]):
-            raise ValueError("shape mismatch in assignment")
+        if issparse(value) and not value.nnz and not _one_element(key):
+            here = here.copy()  # for its errors: CuPy sets nothing to what stores nothing
+            if 0 in value.shape and 0 not in np.shape(here[key]):
+                raise ValueError("shape mismatch in assignment")
+            here[key] = on_host(value)
+            return
         here[key] = on_host(value)
-        ints = isinstance(key, tuple) and all(isinstance(one, (int, np.integer)) for one in key)
-        if ints or not issparse(value) or value.nnz:  # CuPy sets nothing to what stores nothing
-            self._hold(here)
+        self._hold(here)
 
     has_sorted_indices = _flag("has_sorted_indices")
     has_canonical_format = _flag("has_canonical_format")
+
+
+def _one_element(key) -> bool:
+    return isinstance(key, tuple) and all(isinstance(one, (int, np.integer)) for one in key)
 
 
 def _key(key):
