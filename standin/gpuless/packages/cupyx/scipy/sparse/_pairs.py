@@ -79,7 +79,8 @@ def total(a, b, operation):
 
 def _union(a, b, operation, dtype, shape: tuple[int, int]):
     (mine, left), (others, right) = _listed(a, shape), _listed(b, shape)
-    places = np.union1d(mine, others)
+    both = np.sort(np.concatenate([mine, others]), kind="stable")  # of two in order that is quick
+    places = both[np.r_[True, both[1:] != both[:-1]][: len(both)]]
     given = np.promote_types(left.dtype, right.dtype)
     one, other = np.zeros((2, len(places)), given)
     one[np.searchsorted(places, mine)] = left
