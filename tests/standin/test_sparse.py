@@ -369,6 +369,9 @@ def test_norms_are_of_the_elements_as_they_are_stored():
     matrix = sparse.csr_matrix(parts, shape=(2, 2))
     assert norm(matrix) == norm(matrix.tocoo()) == 14**0.5
     np.testing.assert_allclose(norm(matrix, axis=0).get(), [3, 5**0.5])
+    np.testing.assert_allclose(norm(matrix, 3, axis=0).get(), [3, 9 ** (1 / 3)])
+    assert norm(matrix, 1) == norm(matrix, np.inf) == 3
+    assert norm(matrix, np.inf, 0).tolist() == [3, 3] and norm(matrix, 0, 1).tolist() == [1, 1]
 
 
 def _spoil(kind: str, name: str, at: int, value: int):

@@ -42,10 +42,11 @@ def _face(name: str):
             given = args[0] if args else kwargs.get("A")
             if not (isinstance(given, _cupy.ndarray) or issparse(given)):
                 raise TypeError("A must be cupy.ndarray or cupyx.scipy.sparse")
+        given = None if name.startswith("eye") or name == "identity" else kwargs.pop("format", None)
         found = _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
-        if name in ("diags_array", "eye_array") and kwargs.get("format") is None:
+        if name in ("diags_array", "eye_array") and (given or kwargs.get("format")) is None:
             return found.tocsr()
-        return found
+        return found.asformat(given) if given is not None else found
 
     return _named(call, name, "of SciPy, on the device")
 
@@ -57,15 +58,21 @@ triu""".split():
 
 def kron(A, B, format=None):
     """The Kronecker product, as coordinates: of no blocks, which would also hold zeros."""
+    A, B = (one if issparse(one) else _coordinates(A, B)(one) for one in (A, B))
     made = _library.kron(_base.on_host(A), _base.on_host(B), "coo")
     return _base.on_device(made).asformat(format)
+
+
+def _coordinates(*given) -> type:
+    """Of matrices; of arrays where an array is among what is given."""
+    return coo_array if any(isinstance(one, sparray) for one in given) else coo_matrix
 
 
 def kronsum(A, B, format=None):
     """``kron(eye(n), A) + kron(B, eye(m))`` of square ``A`` of ``m`` rows and ``B`` of ``n``."""
     _library.kronsum(_base.on_host(A), _base.on_host(B), format)  # its errors
     A, B = (one if issparse(one) else coo_matrix(one) for one in (A, B))
-    dtype = _np.promote_types(A.dtype, B.dtype)
+    dtype = _upcast(A.dtype, B.dtype)
     parts = (
         kron(eye(B.shape[0], dtype=dtype), A, format),  # noqa: F821  (made above)
         kron(B, eye(A.shape[0], dtype=dtype), format),  # noqa: F821
@@ -73,38 +80,61 @@ def kronsum(A, B, format=None):
     return (parts[0] + parts[1]).asformat(format)
 
 
-def _stacked(name: str, rows, format, dtype):
-    """SciPy's; of one column of matrices by rows, or one row of some by columns, as they are, of
-    others coordinates, unless a format is asked for."""
-    blocks = [row if isinstance(row, (list, tuple)) else [row] for row in rows]
-    given = blocks[0] if name == "hstack" else rows
-    found = getattr(_library, name)(_base.on_host(given), format=format, dtype=dtype)
-    if format is None:
-        forms = {getattr(one, "format", None) for row in blocks for one in row if one is not None}
-        by_rows = len(blocks[0]) == 1 and forms == {"csr"}
-        by_columns = len(blocks) == 1 and forms == {"csc"}
-        found = found.asformat("csr" if by_rows else "csc" if by_columns else "coo")
-    return _base.on_device(found)
-
-
 def hstack(blocks, format=None, dtype=None):
     """The matrices side by side."""
-    return _stacked("hstack", [list(blocks)], format, dtype)
+    return bmat([list(blocks)], format, dtype)
 
 
 def vstack(blocks, format=None, dtype=None):
     """The matrices one below the other."""
-    return _stacked("vstack", list(blocks), format, dtype)
+    return bmat([[one] for one in blocks], format, dtype)
 
 
 def bmat(blocks, format=None, dtype=None):
-    """A matrix of rows of matrices, of which None stands for zeros."""
-    return _stacked("bmat", blocks, format, dtype)
+    """A matrix of rows of matrices, of which None stands for zeros: of one column of matrices by
+    rows such a one, of one row of some by columns such a one, of others coordinates, one block
+    after the other, unless a format is asked for."""
+    grid = [list(row) for row in blocks]
+    given = [one for row in grid for one in row if one is not None]
+    if not given:
+        return coo_matrix((0, 0), dtype=dtype)
+    forms = {getattr(one, "format", None) for one in given}
+    by_rows = len(grid[0]) == 1 and format in (None, "csr") and forms == {"csr"}
+    by_columns = len(grid) == 1 and format in (None, "csc") and forms == {"csc"}
+    if by_rows or by_columns:
+        made = _library.bmat(_base.on_host(grid), format="csr" if by_rows else "csc")
+        return _base.on_device(made).astype(made.dtype if dtype is None else dtype, copy=False)
+    grid = [[None if one is None else coo_matrix(one) for one in row] for row in grid]
+    _library.bmat(_base.on_host(grid))  # its errors
+    heights = [next((one.shape[0] for one in row if one is not None), 0) for row in grid]
+    widths = [
+        next((row[k].shape[1] for row in grid if row[k] is not None), 0)
+        for k in range(len(grid[0]))
+    ]
+    parts = []
+    for i, row in enumerate(grid):
+        for k, one in enumerate(row):
+            if one is not None:
+                parts.append((one.data, one.row + sum(heights[:i]), one.col + sum(widths[:k])))
+    dtype = _upcast(*(part[0].dtype for part in parts)) if dtype is None else dtype
+    data, rows, columns = map(_cupy.concatenate, zip(*parts, strict=True))
+    shape = (sum(heights), sum(widths))
+    made = _coordinates(*given)((data, (rows, columns)), shape=shape, dtype=dtype)
+    return made.asformat(format)
+
+
+def _upcast(*dtypes) -> _np.dtype:
+    """The type of numbers of what is joined: of booleans, too, float32."""
+    together = _np.result_type(*dtypes)
+    return _np.dtype(next(one for one in "fdFD" if _np.can_cast(together, one)))
 
 
 def block_array(blocks, *, format=None, dtype=None):
     """As ``bmat``; an array."""
-    return _stacked("block_array", blocks, format, dtype)
+    made = bmat(blocks, format, dtype)
+    if isinstance(made, sparray):
+        return made
+    return csr_array(made).asformat(format or made.format)
 
 
 def random(

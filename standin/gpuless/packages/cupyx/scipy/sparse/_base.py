@@ -19,6 +19,7 @@ from cupy._core._run import unwrap
 from cupy.cuda.stream import refuse_library_while_capturing
 from scipy.sparse import SparseEfficiencyWarning, SparseWarning  # noqa: F401
 
+from cupyx.scipy.sparse import _pairs
 from gpuless import not_covered
 
 _FORMATS = {
@@ -37,6 +38,10 @@ PARTS = {
 _DTYPES = "?fdFD"
 _CLASSES: dict[str, type] = {}  # csr_matrix and the like, by their names
 _SILENT = "A GPU would read or overwrite other memory there, without a word"
+_GAPS = (
+    "The arrays of this {} are not in one piece, as the real parts of complex numbers are not. A "
+    "GPU's libraries and some of CuPy's kernels read what lies between, too: copy() it first."
+)
 BAD_DTYPE = "Only bool, float32, float64, complex64 and complex128 are supported"
 
 
@@ -55,11 +60,17 @@ class _spbase:
         super().__init_subclass__(**kwargs)
         _CLASSES.setdefault(cls.__name__, cls)
 
-    def _here(self):
-        """SciPy's matrix over the same memory; waits for the device."""
+    def _here(self, gaps: bool = False):
+        """SciPy's matrix over the same memory; waits for the device. A warning, unless ``gaps``
+        are minded, where the arrays are not in one piece, as those of ``a.real`` are not."""
         refuse_library_while_capturing("cuSPARSE")
         _alignment.check(*(getattr(self, name) for name in PARTS[self.format]))
         held = {name: getattr(self, name)._host() for name in PARTS[self.format]}
+        if self.format != "dia":
+            gaps |= all(part.flags.c_contiguous for part in held.values())
+            held = {name: np.ascontiguousarray(part) for name, part in held.items()}
+        if not gaps and self.format in ("csr", "csc"):  # CuPy copies coordinates first
+            warnings.warn(_GAPS.format(type(self).__name__), RuntimeWarning, stacklevel=4)
         self._check_places(held)
         make = getattr(scipy.sparse, type(self).__name__)
         if self.format == "coo":
@@ -112,6 +123,15 @@ class _spbase:
             self._hold_part(name, getattr(found, name))
         self._shape = tuple(int(n) for n in found.shape)
 
+    def _take(self, made) -> None:
+        """Become ``made``, of the same format."""
+        for flag in self._said():
+            delattr(self, flag)
+        for name in PARTS[self.format]:
+            setattr(self, name, getattr(made, name))
+        if self.format == "coo":
+            self.has_canonical_format = False
+
     def _hold_part(self, name: str, array: np.ndarray) -> None:
         old = vars(self).get(name)
         if old is None or array is not old._array:
@@ -136,6 +156,8 @@ class _spbase:
 
     @shape.setter
     def shape(self, value) -> None:
+        if self.format == "dia" and tuple(value) != self.shape:
+            raise NotImplementedError
         self._hold(self._here().reshape(value).asformat(self.format))
 
     def _getnnz(self) -> int:
@@ -145,16 +167,17 @@ class _spbase:
         """A copy on the host, as SciPy's matrix of the same format."""
         if stream is not None:
             stream.synchronize()
-        return self._here().copy()
+        return self._here(gaps=True).copy()
 
     def __len__(self) -> int:
         raise TypeError("sparse array length is ambiguous; use shape[0] or .nnz")
 
     def __repr__(self) -> str:
         kind = "array" if isinstance(self, sparray) else "matrix"
+        count = f" ({len(self.offsets)} diagonals)" if self.format == "dia" else ""
         return (
             f"<{_FORMATS[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
-            f"\twith {self.nnz} stored elements and shape {self.shape}>"
+            f"\twith {self.nnz} stored elements{count} and shape {self.shape}>"
         )
 
     def __str__(self) -> str:
@@ -175,7 +198,7 @@ class _spbase:
         """The dense array, in the order 'C' (the default) or 'F'."""
         if order not in (None, "C", "F", "c", "f"):
             raise ValueError("order not understood")
-        return place(self._here().toarray(), (order or "C").upper())
+        return place(self._here(gaps=True).toarray(), (order or "C").upper())
 
     todense = toarray
 
@@ -291,28 +314,32 @@ def _by_columns(found):
     return np.asfortranarray(found) if isinstance(found, np.ndarray) else found
 
 
-_UNIONS = "__add__", "__sub__"
+_UNIONS = {"__add__": np.add, "__sub__": np.subtract}
 _SUMS = "add", "radd", "sub", "rsub"
 
 
 def _of_two(name: str, a, b):
     """What SciPy's matrices ``a`` and ``b`` give, in compressed rows, or a sum in columns if ``a``
     is. CuPy keeps an element wherever it computed one: SciPy drops those that are 0 now."""
-    form = "csc" if a.format == "csc" and name in _UNIONS else "csr"
-    if name == "__matmul__" and a.dtype == b.dtype == bool:
+    if name != "multiply" and a.dtype == b.dtype == bool:
         raise TypeError("dtype is not supported: bool")
     if name == "multiply":
         _check_product(a.dtype, b.dtype)
-    a, b = a.asformat(form), b.asformat(form)
-    found = getattr(a, name)(b).asformat(form)
-    kept = getattr(_ones(a), "__add__" if name in _UNIONS else name)(_ones(b)).tocoo()
+        return _pairs.product(a, b)
+    if name in _UNIONS:
+        if a.format == "csc":
+            return _of_two(name, a.T, b.T).T
+        return _pairs.total(a, b, _UNIONS[name])
+    a, b = a.tocsr(), b.tocsr()
+    found = a @ b
+    kept = (_ones(a) @ _ones(b)).tocoo()
     if kept.nnz == found.nnz:
         found.sort_indices()
         return found
     there = found.tocoo()
     data = np.concatenate([there.data, np.zeros(kept.nnz, found.dtype)])
     places = (np.concatenate(pair) for pair in ((there.row, kept.row), (there.col, kept.col)))
-    return type(there)((data, tuple(places)), shape=found.shape).asformat(form)
+    return type(there)((data, tuple(places)), shape=found.shape).tocsr()
 
 
 def _check_product(one: np.dtype, other: np.dtype) -> None:
@@ -340,9 +367,6 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
                 raise ValueError("a dense array of more than two dimensions")
     elif name == "dot" and isinstance(first, (list, tuple)):
         raise TypeError(f"unsupported operand type(s) for @: {type(self)} and {type(first)}")
-    elif name == "power" and args and isinstance(first, (np.number, cupy.ndarray)):
-        if isinstance(first, np.number) or not first.ndim:
-            args = (first.item(), *args[1:])  # which makes no wider type of the elements
     elif name == "sum":
         axis = args[0] if args else kwargs.get("axis")
         if isinstance(axis, (float, np.floating, cupy.ndarray)):
@@ -353,8 +377,6 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
             raise TypeError("'ndarray' object cannot be interpreted as an integer")
         if kwargs.get("order", "C") is None:
             raise ValueError("'order' must be 'C' or 'F'")
-    if name == "power" and args and isinstance(args[0], complex) and self.dtype.kind != "c":
-        raise TypeError(f"Cannot cast output operand from complex numbers to {self.dtype}")
     return args
 
 
@@ -364,6 +386,10 @@ def _method(name: str):
         if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
             other = on_host(*(args or kwargs.values()))
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
+        if name in ("dot", "multiply") and _is_number(*(args or kwargs.values())):
+            return _by_number(self, name, *(args or kwargs.values()))
+        if name in ("sum", "mean", "max", "min"):
+            self = _coalesced(self)
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         out = kwargs.pop("out", None)
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
@@ -373,13 +399,10 @@ def _method(name: str):
         else:
             whole = None
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
+            _pairs.refuse_empty(self)
             _check_product(self.dtype, args[0].dtype)
-        by_element = self.format != "dia" and name in _BY_ELEMENT
-        if by_element:
-            here.has_canonical_format = True  # CuPy does not add up duplicates first
-        found = getattr(here, name)(*on_host(args), **on_host(kwargs))
-        if by_element and self.format == "coo":
-            found.has_canonical_format = self.has_canonical_format
+        with np.errstate(all="ignore"):
+            found = getattr(here, name)(*on_host(args), **on_host(kwargs))
         if found is NotImplemented:
             return found
         if name == "multiply" or name == "dot" and self.format == "dia":
@@ -409,6 +432,10 @@ def _in_place(name: str):
     return named(method, name, "of SciPy's matrix, in place")
 
 
+def _char_of(other) -> str:
+    return getattr(getattr(other, "dtype", None), "char", "")
+
+
 def _operator(name: str):
     """An operator; NotImplemented where CuPy leaves the work to the other operand."""
     product = name in ("__matmul__", "__rmatmul__")
@@ -418,8 +445,10 @@ def _operator(name: str):
             return NotImplemented
         if product and np.isscalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        if name == "__truediv__" and (issparse(other) or np.ndim(other)):
+        if name == "__truediv__":
             return _quotient(self, other)
+        if "mul" in name and _is_number(other):
+            return _scaled(self, other, isinstance(self, spmatrix))
         if issparse(other) and name in (*_UNIONS, "__mul__", "__matmul__"):
             how = "__matmul__" if isinstance(self, spmatrix) else "multiply"
             return on_device(
@@ -427,6 +456,9 @@ def _operator(name: str):
             )
         if isinstance(other, cupy.ndarray) and not other.ndim and name[2:-2] in _SUMS:
             return getattr(self.toarray(), name)(other)
+        of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
+        if of_matrices and self.nnz and self.dtype.char == _char_of(other) == "?":
+            raise TypeError("dtype is not supported: bool")
         if name == "__mul__" and isinstance(self, sparray) and isinstance(other, cupy.ndarray):
             _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.
@@ -435,9 +467,7 @@ def _operator(name: str):
         found = getattr((self.tocsr() if by_rows else self)._here(), name)(on_host(other))
         if found is NotImplemented:
             return found
-        of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
-        divided = "truediv" in name and np.ndim(other) == 0  # by an array CuPy keeps coordinates
-        if divided or ("mul" in name and not (of_matrices and self.format == "csc")):
+        if "mul" in name and not (of_matrices and self.format == "csc"):
             found = _by_rows(found)
         if of_matrices and not name.startswith("__r"):
             found = _by_columns(found)
@@ -448,8 +478,34 @@ def _operator(name: str):
     return named(method, name, "of SciPy's matrix, on the device")
 
 
+def _scaled(self, factor, product: bool):
+    """A matrix by a number: a product of matrices first adds up duplicates, others work on rows."""
+    made = self if product and self.format == "csc" else self.tocsr()
+    if not product and isinstance(factor, cupy.ndarray):
+        _pairs.refuse_empty(self)
+        _check_product(self.dtype, factor.dtype)
+    if product or isinstance(factor, cupy.ndarray):
+        made = _tidied(made)
+    return _with_data(made, made.data * factor)
+
+
+def _by_number(self, name: str, factor):
+    if name == "multiply":
+        return _scaled(self, factor, product=False)
+    if self.format == "coo":
+        return _with_data(self, self.data * factor)
+    return self @ factor if isinstance(factor, cupy.ndarray) else self * factor
+
+
 def _quotient(self, other):
-    """Of two sparse matrices a dense array; by a dense array of the same type coordinates."""
+    """By a number rows; of two sparse matrices a dense array; by a dense array of the same type
+    coordinates."""
+    if _is_number(other):
+        wide = np.dtype(float) if self.dtype == np.float32 else self.dtype
+        dtype = cupy.result_type(wide, other)
+        dtype = dtype if dtype.char in _DTYPES else np.dtype(float)
+        rows = self.tocsr()
+        return _with_data(rows, rows.data * cupy.reciprocal(other, dtype=dtype))
     if issparse(other):
         if self.shape != other.shape:
             raise ValueError("inconsistent shape")
@@ -458,41 +514,139 @@ def _quotient(self, other):
         return self.toarray().astype(dtype) / other.toarray()
     if self.dtype != other.dtype:
         raise TypeError(f"Type is mismatched. other {other.dtype} {self.dtype} T")
-    return on_device(self.tocsr()._here() / on_host(other))
+    made = self.tocsr().tocoo()
+    whole = cupy.broadcast_to(cupy.atleast_2d(other), self.shape)
+    return _with_data(made, (made.data / whole[made.row, made.col]).astype(self.dtype))
 
 
-def _wide(a, b) -> tuple:
-    """Two matrices of SciPy's in one shape: a single row or column is repeated, as CuPy does it.
-
-    ValueError where that does not make them fit.
-    """
-    if not scipy.sparse.issparse(b) or a.shape == b.shape:
-        return a, b
-    try:
-        shape = np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise ValueError("inconsistent shape") from None
-    return tuple(
-        one if one.shape == shape else type(one)(np.broadcast_to(one.toarray(), shape))
-        for one in (a, b)
-    )
+_COMPARISONS = {f"__{name}__": getattr(np, long) for name, long in (
+    ("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"),
+    ("gt", "greater"), ("ge", "greater_equal"),
+)}  # fmt: skip
+_OPPOSITE = {"__eq__": "__ne__", "__le__": "__gt__", "__ge__": "__lt__"}
 
 
-def _by_element(name: str):
+def _compare(name: str):
+    """A comparison: True where it holds, in rows, and no False is stored."""
+    compare = _COMPARISONS[name]
+
     def method(self, other):
         if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
-            if not name.startswith("__"):
-                raise TypeError(f"Unsupported type {type(other)}")
             if name in ("__eq__", "__ne__"):  # else Python would compare who they are
                 raise NotImplementedError(f"{name} of a sparse matrix and {type(other)}")
             return NotImplemented
-        here, there = _wide(self._here(), on_host(other))
-        if name.startswith("__") and np.ndim(there) == 0 and not scipy.sparse.issparse(there):
-            there = np.asarray(there, self.dtype)[()]  # of a boolean matrix it is 0 or 1
-        found = _by_rows(getattr(here, name)(there))
-        return on_device(np.ascontiguousarray(found) if isinstance(found, np.ndarray) else found)
+        if isinstance(other, cupy.ndarray) and other.ndim:
+            return getattr(self.toarray(), name)(other)
+        here = self.tocsr()._here()
+        if issparse(other):
+            there = other._here()
+            if name not in _OPPOSITE:
+                return on_device(_pairs.either(here, there, compare, bool))
+            _inefficient("Comparing sparse matrices using ==, <=, and >=", "!=, <, or >")
+            not_so = _pairs.either(here, there, _COMPARISONS[_OPPOSITE[name]], bool)
+            return on_device(type(not_so)(~not_so.toarray()))
+        number = np.asarray(on_host(other), self.dtype)[()]  # of a boolean matrix it is 0 or 1
+        if number != number:
+            return on_device(type(here)(np.full(self.shape, name == "__ne__")))
+        if not compare(self.dtype.type(0), number):
+            tidy = _tidied(self.tocsr())._here()
+            with np.errstate(all="ignore"):
+                there = compare(tidy.data, number)
+            rows = np.r_[0, np.cumsum(there)][tidy.indptr].astype(tidy.indptr.dtype)
+            parts = there[there], tidy.indices[there], rows
+            return on_device(type(here)(parts, shape=self.shape))
+        _pairs.refuse_empty(self)
+        if not here.has_canonical_format:
+            text = (
+                f"{name} of a sparse matrix that has duplicates, or indices in no order, and a "
+                "number which holds for 0, too: a GPU stores other elements, and some twice. Call "
+                "sum_duplicates() first."
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        _inefficient(f"Comparing a sparse matrix with {number} by {name}", "its opposite")
+        with np.errstate(all="ignore"):
+            return on_device(type(here)(compare(here.toarray(), number)))
 
-    return named(method, name, "of SciPy's matrix, on the device")
+    return named(method, name, "of two by elements, as CuPy's kernels do it")
+
+
+def _inefficient(what: str, instead: str) -> None:
+    text = f"{what} is inefficient, try using {instead} instead."
+    warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
+
+
+def _greater_or_less(name: str):
+    """``maximum`` and ``minimum``. By a number that is not beyond 0 all elements stay that are
+    stored, though they are 0 then."""
+    choose, of_two = getattr(cupy, name), np.fmax if name == "maximum" else np.fmin
+
+    def method(self, other):
+        if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
+            raise TypeError(f"Unsupported type {type(other)}")
+        if issparse(other):
+            return on_device(_pairs.either(self._here(), other._here(), of_two))
+        if isinstance(other, cupy.ndarray) and other.ndim:
+            return choose(self.toarray(), cupy.atleast_2d(other))
+        dtype = cupy.result_type(self.dtype, other)
+        number = cupy.asarray(other)
+        if bool(number > 0 if name == "maximum" else number < 0):
+            rows = _CLASSES[f"csr_{'array' if isinstance(self, sparray) else 'matrix'}"]
+            return rows(choose(self.toarray(), number.astype(dtype)))
+        tidy = _tidied(self.tocsr())
+        return _with_data(tidy, choose(tidy.data, number).astype(dtype))
+
+    return named(method, name, "of two by elements, as CuPy's kernels do it")
+
+
+def _by_element(name: str):
+    def method(self):
+        return _with_data(self, getattr(cupy, name)(self.data))
+
+    return named(method, name, "of the elements that are stored")
+
+
+def _raised(self, n, dtype=None):
+    """The elements to the power ``n``, in their own type or ``dtype``."""
+    if not _is_number(n):
+        raise NotImplementedError("input is not scalar")
+    if n == 0:
+        raise NotImplementedError("zero power is not supported: it would densify the matrix")
+    data = self.data.copy() if dtype is None else self.data.astype(dtype)
+    data **= n
+    return _with_data(self, data)
+
+
+def _absolute(self):
+    return _with_data(self, abs(self.data))
+
+
+def _rounded(self, ndigits=0):
+    return _with_data(self, cupy.around(self.data, decimals=ndigits))
+
+
+def _coalesced(self):
+    """The matrix; one of booleans, of which several in one place are one, without duplicates."""
+    return _tidied(self) if self.dtype == bool and self.format != "dia" else self
+
+
+def _tidied(self):
+    """The matrix without duplicates and in order, in arrays of its own."""
+    made = self.copy()
+    made.sum_duplicates()
+    return made
+
+
+def _with_data(self, data):
+    """Other values in the same places."""
+    if data.dtype.char not in _DTYPES:
+        raise ValueError(BAD_DTYPE)
+    places = (getattr(self, name).copy() for name in PARTS[self.format][1:])
+    made = _shared(self.format, self, self.shape, (data, *places))
+    for flag in self._said():
+        setattr(made, flag, vars(self)[flag])
+    if self.format == "coo":
+        made.has_canonical_format = self.has_canonical_format
+    return made
 
 
 def _give(cls: type, maker, names: str) -> None:
@@ -523,7 +677,13 @@ def _unscale(self, divisor):
 
 def _power(self, n):
     """Products of matrices, in rows; of no or one factor SciPy's."""
-    if not isinstance(self, spmatrix) or not isinstance(n, (int, np.integer)) or n < 2:
+    if isinstance(self, spmatrix) and isinstance(n, (int, np.integer)) and n == 0:
+        if self.shape[0] != self.shape[1]:
+            raise TypeError("sparse matrix is not square")
+        return on_device(scipy.sparse.identity(self.shape[0], self.dtype, "csr"))
+    if not isinstance(self, spmatrix):
+        return self.power(n)
+    if not isinstance(n, (int, np.integer)) or n < 2:
         return _by_scipy(self, n)
     half = self ** (n // 2)
     return self @ (half @ half) if n % 2 else half @ half
@@ -563,7 +723,7 @@ def _to_coordinates(self, copy=False):
         return self.tocsr().tocoo()
     if self.format == "coo":
         return self.copy() if copy else self
-    made = on_device(self._here().tocoo())
+    made = on_device(self._here(gaps=True).tocoo())
     if not copy:
         made.data = self.data
         setattr(made, "col" if self.format == "csr" else "row", self.indices)
@@ -575,25 +735,46 @@ def _converter(form: str):
 
     def to(self, copy=False):
         if self.format != form:
-            return convert(self)
+            return _in_columns(self) if form == "csc" else convert(self)
         return self.copy() if copy else self
 
     return named(to, f"to{form}", "of SciPy's matrix, on the device; itself if it is so already")
 
 
-_cast, _conjugated, _reshaped = _method("astype"), _method("conj"), _method("reshape")
+_to_columns = _method("tocsc")
+
+
+def _in_columns(self):
+    """Compressed columns. CuPy leaves the values of booleans in the order of the rows when it puts
+    coordinates into that of the columns, and a column of a matrix by diagonals in theirs."""
+    if self.format == "coo" and self.dtype == bool:
+        made = self.copy()
+        made.sum_duplicates()
+        columns = _to_columns(made)
+        columns.data = made.data
+        return columns
+    if self.format != "dia":
+        return _to_columns(self)
+    data, offsets = self.data, self.offsets
+    columns = cupy.arange(data.shape[1])
+    rows = columns - offsets[:, None]
+    mask = (rows >= 0) & (rows < self.shape[0]) & (columns < self.shape[1]) & (data != 0)
+    count = np.zeros(self.shape[1] + 1, offsets.dtype)
+    here = np.cumsum(mask.sum(axis=0).get())[: self.shape[1]]
+    count[1 : len(here) + 1] = here
+    count[len(here) + 1 :] = here[-1] if len(here) else 0
+    parts = data.T[mask.T], rows.T[mask.T].astype(offsets.dtype), cupy.asarray(count)
+    return _shared("csc", self, self.shape, parts)
+
+
+_conjugated, _reshaped = _method("conj"), _method("reshape")
 
 
 def _astype(self, dtype, copy=True):
     """The matrix with elements of ``dtype``; without ``copy`` itself if it has that."""
     if np.dtype(dtype) == self.dtype:
         return self.copy() if copy else self
-    if self.format != "coo":
-        return _cast(self, dtype)
-    places = self.row.copy(), self.col.copy()  # SciPy would add up duplicates
-    made = type(self)((self.data.astype(dtype), places), shape=self.shape)
-    made.has_canonical_format = self.has_canonical_format
-    return made
+    return _with_data(self, self.data.astype(dtype))
 
 
 def _conj(self, copy=True):
@@ -602,11 +783,16 @@ def _conj(self, copy=True):
 
 
 def _real(self):
-    """The real parts: of a real matrix the same values, in the same memory."""
-    if self.dtype.kind == "c":
-        return on_device(self._here().real)
+    """The real parts, in the same memory."""
     made = self.copy()
-    made.data = self.data
+    made.data = self.data.real
+    return made
+
+
+def _imaginary(self):
+    """The imaginary parts, in the same memory if the matrix is complex."""
+    made = self.copy()
+    made.data = self.data.imag
     return made
 
 
@@ -637,26 +823,30 @@ _spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
 _spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
 _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
 _spbase.reshape = _reshape
-_BY_ELEMENT = """power __abs__ __round__ arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor
-log1p rad2deg rint sign sin sinh sqrt tan tanh trunc""".split()
-_EVERYWHERE = "copy diagonal trace dot multiply sum mean __neg__ " + " ".join(_BY_ELEMENT)
+_BY_ELEMENT = """arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin
+sinh sqrt tan tanh trunc"""
+_EVERYWHERE = "diagonal trace dot multiply sum mean __neg__"
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
+_give(_spbase, _by_element, _BY_ELEMENT)
+_spbase.copy = lambda self: _with_data(self, self.data.copy())
+_spbase.power, _spbase.__abs__, _spbase.__round__ = _raised, _absolute, _rounded
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
 
 
 def _count_nonzero(self, axis=None):
     """How many elements are not 0: an int, or along ``axis`` an array."""
-    found = self._here().count_nonzero(axis)
+    found = _coalesced(self)._here().count_nonzero(axis)
     return int(found) if axis is None else on_device(found.astype(np.int64))
 
 
 _spbase.count_nonzero = _count_nonzero
-_give(_spbase, _by_element, "maximum minimum __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
+_give(_spbase, _greater_or_less, "maximum minimum")
+_give(_spbase, _compare, " ".join(_COMPARISONS))
 _spbase.T = property(lambda self: self.transpose())
 _spbase.mT = _spbase.T
 _spbase.real = property(_real)
-_spbase.imag = property(lambda self: on_device(self._here().imag))
+_spbase.imag = property(_imaginary)
 
 
 def _getnnz(self, axis=None):

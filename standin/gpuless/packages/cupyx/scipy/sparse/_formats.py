@@ -17,15 +17,26 @@ class _made(_base._spbase):
         if dtype is not None and np.dtype(dtype).char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         _check(self, arg1, shape)
+        if self.format == "csc" and isinstance(arg1, tuple) and len(arg1) == 2:
+            if isinstance(arg1[0], cupy.ndarray):  # by way of coordinates, which loses an order
+                kind = coo_array if isinstance(self, _base.sparray) else coo_matrix
+                arg1, shape = kind(arg1, shape=shape, dtype=dtype), None
         given = _parts(arg1, self.format)
         if given is not None and dtype is None and given[0].dtype.char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         make = getattr(scipy.sparse, type(self).__name__)
         if shape is not None:
             shape = tuple(int(n) if isinstance(n, cupy.ndarray) else n for n in shape)
-        found = make(_plain(arg1), shape=shape, dtype=dtype, copy=False)
+        plain = _plain(arg1.asformat(self.format) if _base.issparse(arg1) else arg1)
+        if isinstance(arg1, tuple) and len(arg1) == 3 and len(plain[2]):
+            used = max(int(plain[2][-1]), 0)  # the shape is that of what the pointers reach
+            plain = (plain[0][:used], plain[1][:used], plain[2]) if used < len(plain[1]) else plain
+        found = make(plain, shape=shape, dtype=dtype, copy=False)
         if found.ndim != 2:
             raise not_covered("cupyx.scipy.sparse of one dimension")
+        if self.format == "coo" and isinstance(self, _base.sparray):
+            if isinstance(arg1, cupy.ndarray):  # places as `nonzero` gives them
+                found.coords = tuple(part.astype(np.int64) for part in found.coords)
         if found.dtype.char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         if not copy and given is not None:  # those arrays themselves, where they are as SciPy's

@@ -8,8 +8,19 @@ import warnings
 import cupy
 import numpy as np
 from cupy._core._dispatch import named
+from cupy._core._ndarray import place
 
-from cupyx.scipy.sparse._base import _give, _in_place, _method, on_device, on_host
+from cupyx.scipy.sparse import _pairs
+from cupyx.scipy.sparse._base import (
+    _give,
+    _in_place,
+    _method,
+    _shared,
+    issparse,
+    on_device,
+    on_host,
+    sparray,
+)
 
 
 def _flag(name: str) -> property:
@@ -17,7 +28,7 @@ def _flag(name: str) -> property:
 
     def get(self) -> bool:
         said = vars(self).get(f"_{name}")
-        return bool(getattr(self._here(), name)) if said is None else said
+        return bool(getattr(self._here(gaps=True), name)) if said is None else said
 
     def say(self, value) -> None:
         setattr(self, f"_{name}", bool(value))
@@ -33,14 +44,29 @@ class compressed:
 
     def __setitem__(self, key, value) -> None:
         here = self._here()
-        here[_key(key)] = on_host(value)
+        if not here.has_canonical_format:
+            _pairs.set_in_disorder(here)
+        key = _key(key)
+        if issparse(value) and not value.nnz and not _one_element(key):
+            here = here.copy()  # for its errors: CuPy sets nothing to what stores nothing
+            if 0 in value.shape and 0 not in np.shape(here[key]):
+                raise ValueError("shape mismatch in assignment")
+            here[key] = on_host(value)
+            return
+        here[key] = on_host(value)
         self._hold(here)
 
     has_sorted_indices = _flag("has_sorted_indices")
     has_canonical_format = _flag("has_canonical_format")
 
 
+def _one_element(key) -> bool:
+    return isinstance(key, tuple) and all(isinstance(one, (int, np.integer)) for one in key)
+
+
 def _key(key):
+    if key is None or isinstance(key, tuple) and any(one is None for one in key):
+        raise IndexError("invalid index")
     if isinstance(key, tuple):
         return tuple(map(on_host, key))
     return on_host(key)
@@ -49,26 +75,73 @@ def _key(key):
 def _extreme(name: str):
     """A reduction; NotImplementedError along an axis for dtypes for which CuPy has no kernel, or
     of which it loses the imaginary part."""
-    method = _method(name)
+    method, of_places = _method(name), name.startswith("arg")
 
-    def reduce(self, axis=None, *args, **kwargs):
+    def reduce(self, axis=None, out=None, **kwargs):
+        if kwargs.keys() - (set() if of_places else {"explicit"}):
+            raise TypeError(f"{name}() got an unexpected keyword argument in {list(kwargs)}")
+        if kwargs.get("explicit"):
+            text = f"explicit of cupyx.scipy.sparse.{type(self).__name__}.{name} is experimental."
+            warnings.warn(f"{text} The interface can change in the future.", FutureWarning, 2)
         if isinstance(axis, tuple):
             raise TypeError("Tuples are not accepted for the 'axis' parameter.")
-        if (args[0] if args else kwargs.get("out")) is not None:
+        if out is not None:
             raise ValueError("Sparse matrices do not support an 'out' parameter.")
-        if axis is not None and self.dtype.kind in ("bc" if name.startswith("arg") else "c"):
+        if axis is not None and self.dtype.kind in ("bc" if of_places else "c"):
             raise NotImplementedError(f"{name} of {self.dtype} along an axis")
-        found = method(self, axis, *args, **kwargs)
-        if axis is None and name.startswith("arg"):
-            return cupy.asarray(found, np.int64) if self.nnz else 0
-        return found
+        if self.dtype == bool and axis in (0, -2):
+            self = self.tocsc()
+        found = method(self, axis, **kwargs)  # its errors, too
+        return _places(self, axis, name == "argmax") if of_places else found
 
     return named(reduce, name, "of SciPy's matrix, on the device")
 
 
-_give(compressed, _method, "sorted_indices")
+def _places(self, axis, largest: bool):
+    """Where the largest or smallest elements are, as CuPy's kernels find them."""
+    if axis is None:
+        if not self.nnz:
+            return 0
+        there = self.tocoo(copy=True)
+        there.sum_duplicates()
+        return cupy.asarray(_pairs.place_of_extreme(there._here(), largest), np.int64)
+    columns = axis in (0, -2)
+    lines = self.tocsc() if columns else self.tocsr()
+    found = _pairs.first_extreme(_pairs.tidy(lines._here()), largest)
+    if not isinstance(self, sparray):
+        found = found[None, :] if columns else found[:, None]
+    return place(found)
+
+
 _give(compressed, _extreme, "max min argmax argmin")
 _give(compressed, _in_place, "eliminate_zeros sum_duplicates sort_indices prune")
+_sum_up, _sort = compressed.sum_duplicates, compressed.sort_indices
+
+
+def _sum_up_compressed(self) -> None:
+    """Add up duplicates and sort, in place."""
+    if self.format != "csc" or self.dtype != bool:
+        _sum_up(self)
+    elif not self.has_canonical_format:
+        self._take(self.tocoo(copy=True).tocsc())
+
+
+def _sort_indices(self) -> None:
+    """Sort the indices of every row or column, in place; TypeError for booleans, which cuSPARSE
+    does not sort."""
+    if self.dtype == bool and not self.has_sorted_indices:
+        raise TypeError("dtype is not supported: bool")
+    _sort(self)
+
+
+def _sorted_indices(self):
+    made = self.copy()
+    made.sort_indices()
+    return made
+
+
+compressed.sum_duplicates, compressed.sort_indices = _sum_up_compressed, _sort_indices
+compressed.sorted_indices = _sorted_indices
 _drop_zeros = compressed.eliminate_zeros
 
 
@@ -76,10 +149,11 @@ def _eliminate_zeros(self) -> None:
     """Drop the elements that are 0, in place; a warning where cuSPARSE loses others, too."""
     if self.dtype == bool:
         raise ValueError("unsupported dtype")
-    if (self.data._host().real < 0).any():
+    data = self.data._host()
+    if not (data.real > 0)[data != 0].all():
         text = (
-            "eliminate_zeros: on a GPU, cuSPARSE makes zeros of the elements that are less than 0. "
-            "That of a coo_matrix, `a = a.tocoo()`, keeps them."
+            "eliminate_zeros: on a GPU, cuSPARSE makes zeros of the elements that are less than 0, "
+            "and may of NaN and imaginary ones. That of a coo_matrix, `a = a.tocoo()`, keeps them."
         )
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     _drop_zeros(self)
@@ -115,20 +189,32 @@ coordinates.sum_duplicates = _sum_duplicates
 
 def _setdiag(self, values, k=0) -> None:
     """Set the elements ``[i, i + k]``, in place, to a number or to an array's or list's items."""
-    rows, columns = self.shape
+    m, n = self.shape
     if self.format != "coo":
         if isinstance(k, cupy.ndarray):
             raise TypeError("'ndarray' object cannot be interpreted as an integer")
         operator.index(k)
-    if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
+    if (k > 0 and k >= n) or (k < 0 and -k >= m):
         raise ValueError("k exceeds matrix dimensions")
     values = cupy.asarray(values, dtype=self.dtype)
     if values.ndim > 1:
         raise ValueError("values must be 0-d or 1-d")
-    if values.size:
-        here = self._here()
-        here.setdiag(values._host(), k)
-        self._hold(here)
+    if self.format == "csr" and 0 in self.shape:
+        raise ValueError("k exceeds matrix dimensions")
+    row, column = max(0, -k), max(0, k)
+    count = min(m - row, n - column, values.size if values.ndim else m)
+    there = self.tocoo(copy=True)
+    places = cupy.arange(count, dtype=there.row.dtype)
+    values = cupy.broadcast_to(values[:count] if values.ndim else values, count)
+    if self.format == "csr":  # what they are, and what they are more
+        more = values - self.diagonal(k)[:count]
+        made = _shared("coo", self, self.shape, (more, places + row, places + column))
+        self._take(self + made)
+    elif count:
+        gone = (there.col - there.row == k) & (cupy.minimum(there.row, there.col) < count)
+        parts = (there.data, values), (there.row, places + row), (there.col, places + column)
+        joined = (cupy.concatenate([old[~gone], new]) for old, new in parts)
+        self._take(_shared("coo", self, self.shape, tuple(joined)).asformat(self.format))
 
 
 compressed.setdiag = coordinates.setdiag = _setdiag

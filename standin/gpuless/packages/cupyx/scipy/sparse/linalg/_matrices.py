@@ -24,14 +24,18 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     if squared and x.dtype == bool:
         raise TypeError("no kernel adds squares of booleans in booleans")
     if of_matrix and squared and x.format != "dia":  # of the elements as they are stored
+        x = x if axis is None else x.tocsr()
         return place(np.asarray(np.linalg.norm(x._here().data)))
-    here = x.tocsr()._here()
-    if squared and not of_matrix:
-        here.data = abs(here.data) ** 2
-        (along,) = axis if isinstance(axis, tuple) else (axis,)
-        found = np.sqrt(np.asarray(here.sum(along)))
-    else:
+    rows = x.tocsr()
+    here = (rows if ord == 0 else abs(rows))._here()  # of duplicates, each element's own amount
+    with np.errstate(all="ignore"):
         found = np.asarray(_library.norm(here, ord, axis))
+        if not of_matrix and ord not in (0, 1, np.inf, -np.inf):
+            power = 2 if ord is None else ord
+            here = abs(rows)._here()
+            here.data = here.data**power
+            (along,) = axis if isinstance(axis, tuple) else (axis,)
+            found = np.asarray(here.sum(along)) ** (1 / power)
     return place(found if of_matrix else found.ravel())
 
 
