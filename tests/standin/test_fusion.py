@@ -564,3 +564,16 @@ def test_a_copy_lies_in_the_order_of_c():
 def test_its_module_is_cupy():
     function = cp.fuse(kernel_name="k")(lambda x: cp.get_array_module(x).exp(x))
     assert function(cp.zeros(2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["norm", "tanh", "double"])
+def test_a_kernel_has_no_name_of_cuda_or_of_its_language(name):
+    x = cp.zeros(3)
+    for kernel in (
+        cp.fuse(kernel_name=name)(lambda x: x.__iadd__(1)),
+        cp.ElementwiseKernel("T x", "T y", "y = x", name),
+        cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name),
+    ):
+        with pytest.raises(cp.cuda.compiler.CompileException):
+            kernel(x)
+    assert not x.any()

@@ -38,6 +38,7 @@ from cupy._core._ndarray import ndarray
 from cupy._core._routines import broadcast_to
 from cupy._core._ufunc import Comparison, broadcast, ufunc
 from cupy.cuda.compiler import CompileException
+from gpuless.engine import spaces
 
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
 _TYPED = "sum prod nansum nanprod".split()
@@ -254,14 +255,10 @@ class Fusion:
         program = self._program(args)
         if program.refusal is not None:
             raise type(program.refusal)(*program.refusal.args)
-        output = _output(program, program.replay(args), args)
-        if not self.name.isidentifier():
-            raise CompileException(
-                f"error: expected an identifier in 'void {self.name}': a lambda needs a name, as "
-                'in cupy.fuse(kernel_name="name")(lambda x: x + 1)',
-                *("", self.name, ()),
-            )
-        return output
+        if wrong := spaces.misnamed(self.name):
+            advice = 'a kernel needs another name, as in cupy.fuse(kernel_name="name")(function)'
+            raise CompileException(f"{wrong}: {advice}", "", self.name, ())
+        return _output(program, program.replay(args), args)
 
     def _program(self, args: tuple) -> Program:
         if self._others is None:
