@@ -577,3 +577,22 @@ def test_a_kernel_has_no_name_of_cuda_or_of_its_language(name):
         with pytest.raises(cp.cuda.compiler.CompileException):
             kernel(x)
     assert not x.any()
+
+
+def test_angles_and_complex_sinc():
+    for kind, made in (("?", "d"), ("B", "e"), ("q", "d"), ("f", "f"), ("F", "f")):
+        x = cp.array([0, 1, 2]).astype(kind)
+        found = cp.fuse(kernel_name="k")(lambda x: cp.angle(x))(x)
+        assert found.dtype == made and not found.any()
+    x = cp.array([-2, 0, 1], "F")  # with pi as it is in single precision
+    wanted = [2.7827532e-08, 1, -2.7827532e-08]
+    for found in (cp.sinc(x), cp.fuse(kernel_name="k")(lambda x: cp.sinc(x))(x)):
+        np.testing.assert_allclose(found.get().real, wanted, rtol=1e-6)
+
+
+def test_where_takes_its_own_arguments():
+    x = cp.arange(3)
+    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(condition=x > 1, x=x, y=-1))
+    assert fused(x).tolist() == [-1, -1, 2]
+    with pytest.raises(TypeError):
+        cp.fuse(kernel_name="k")(lambda x: cp.where(x > 1, x, where=x > 1))(x)

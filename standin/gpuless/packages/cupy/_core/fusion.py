@@ -4,8 +4,9 @@ While a fused function runs, its arguments are proxies that allow what CuPy can 
 rest with CuPy's errors: elementwise functions, some reductions, full or reversed slices. A proxy's
 branch (``if x > 0``) or ``x.get()`` is thus an error here too, although nothing is compiled.
 
-As in CuPy, the Python function runs once for each combination of types. Its steps are kept, with
-what its globals were at that time, and later calls do these steps.
+As in CuPy, the Python function runs once for each combination of types, and with zeros, so that
+one that fails has written nothing; and once more where CuPy's elementwise and reduction kernels do
+not suffice. Its steps are kept, with what its globals were at that time, and calls do these steps.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ from gpuless.engine import spaces
 
 _REDUCTIONS = "sum prod nansum nanprod amax amin max min all any".split()
 _TYPED = "sum prod nansum nanprod".split()
-_OTHERS = "where clip copy copyto around round real imag".split()
+_OTHERS = "where clip copy copyto around round real imag angle".split()
 _PLAIN: dict[str, Callable] = {}
 _CHECKED = (_VariableProxy, ndarray)
+_CONDITION = ("condition", "x", "y")
 _WHERE = ["?" + 2 * kind for kind in TYPES]
 _CLIP = [3 * kind for kind in TYPES if kind not in "FD"]
 _ROUND = [kind + "q" for kind in TYPES]
@@ -134,7 +136,7 @@ def _fusable(function: Callable) -> Callable:
         bounds = (*given[1:3], *(kwargs.get(key, 0) for key in ("a_min", "a_max")))
         if name == "clip" and any(bound is None for bound in bounds):
             raise TypeError("NoneType is not supported: in cupy.fuse clip takes two bounds")
-        if name == "where" and len(given) + len(kwargs) < 3:
+        if name == "where" and (len(given) + len(kwargs) != 3 or {*kwargs} - {*_CONDITION}):
             raise TypeError("in cupy.fuse where takes a condition and two values")
         if kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind != "c":
             if any(isinstance(a, _VariableProxy) and a.dtype.kind == "c" for a in given):
@@ -162,15 +164,15 @@ def _fusable(function: Callable) -> Callable:
 def _call(function: Callable, name: str, simple: bool, *content, **options):
     """One of CuPy's functions, whose numbers have the types of its kernels."""
     content = list(content)
-    if name == "where" and len(content) + len(options) == 3:
-        values = [*content, *(options[key] for key in ("x", "y") if key in options)]
+    if name == "where":
+        values = [*content, *(options[key] for key in _CONDITION if key in options)]
         return function(*cast_to_kernel(name, values, _WHERE, simple))
     if name == "clip" and len(content) + len(options) - ("out" in options) == 3:
         values = [*content, *(options[key] for key in ("a_min", "a_max") if key in options)]
         return function(*cast_to_kernel(name, values, _CLIP, simple), out=options.get("out"))
     if name in ("around", "round"):
         return _rounded(function, simple, *content, **options)
-    if name in ("real", "imag", "copy"):
+    if name in ("real", "imag", "copy", "angle"):
         content[:1] = in_kernel_types(content[:1], list(TYPES), simple)
         if name == "copy":
             return asarray(content[0]).copy("C")
