@@ -596,3 +596,18 @@ def test_where_takes_its_own_arguments():
     assert fused(x).tolist() == [-1, -1, 2]
     with pytest.raises(TypeError):
         cp.fuse(kernel_name="k")(lambda x: cp.where(x > 1, x, where=x > 1))(x)
+
+
+def test_a_graph_holds_what_a_fused_function_does_to_its_arguments():
+    x, y, stream = cp.zeros(3), cp.zeros(3), cp.cuda.Stream(non_blocking=True)
+    fill = cp.fuse(kernel_name="k")(lambda x, y, s: cp.where(x > 0, x * s, 1)[...].__add__(0))
+    with stream:
+        stream.begin_capture()
+        cp.fuse(kernel_name="k")(lambda x, y: cp.add(x, 1, out=y))(x, y)
+        made = fill(x, y, 2.0), cp.fuse(kernel_name="k")(lambda x, s: s)(x, 3)
+        graph = stream.end_capture()
+    assert not y.any()
+    x[...] = 5
+    graph.launch(stream)
+    stream.synchronize()
+    assert y.tolist() == [6] * 3 and [one.tolist() for one in made] == [[10] * 3, [3] * 3]

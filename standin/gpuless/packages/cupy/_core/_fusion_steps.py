@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import threading
@@ -9,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cupy._core._creation import asarray
-from cupy._core._ndarray import ndarray
+from cupy._core._ndarray import ndarray, wrap
 from cupy._core._ufunc import broadcast
+from cupy.cuda.stream import Stream, capturing
 
 SCALARS = (int, float, complex, bool, np.generic)
 PYTHON = (bool, int, float, complex)
@@ -56,13 +57,15 @@ class Program:
                 if isinstance(arg, ndarray):
                     first = next(n for n, one in enumerate(args) if one is arg)
                     shape = (1,) * arg.ndim if self.simple else arg.shape
-                    zero = asarray(np.zeros(shape, arg.dtype))
+                    zero = on_device(np.zeros(shape, arg.dtype))
                     content = zeros.setdefault(number if self.simple else first, zero)
                     one = _ArrayProxy(content, [(first, axis) for axis in range(arg.ndim)])
                 else:
                     one = None if arg is None else _ScalarProxy(arg)
                 self.parameters.append(one)
-            self.result = self._checked(function(*self.parameters))
+            # A graph that is captured is not to hold what is done to the zeros.
+            with Stream(non_blocking=True) if capturing() else contextlib.nullcontext():
+                self.result = self._checked(function(*self.parameters))
         finally:
             local.program = None
         made = [proxy for step in self.steps for proxy in proxies_of(step[-1])]
@@ -295,7 +298,7 @@ def assign(target: ndarray, value, simple: bool) -> None:
 
 def _astype(content, dtype, simple: bool) -> ndarray:
     [content] = in_kernel_types([content], list("?bhilqBHILQefdFD"), simple)
-    return asarray(content).astype(dtype)
+    return on_device(content).astype(dtype)
 
 
 def unwrap(value):
@@ -329,7 +332,7 @@ def cast_to_kernel(name: str, values: list, rows: list[str], simple: bool) -> li
             "others than its kernels do: a condition is Boolean, such as x != 0"
         )
     return [
-        v.astype(t, copy=False) if isinstance(v, ndarray) else asarray(_number(v, t))
+        v.astype(t, copy=False) if isinstance(v, ndarray) else on_device(_number(v, t))
         for v, t in zip(values, row, strict=True)
     ]
 
@@ -347,6 +350,11 @@ def _row(values: list, rows: list[str], simple: bool, compares=False) -> str | N
     elif integers:
         types = [np.dtype(one) if one is int else one for one in types]
     return next((row for row in rows if all(map(_fits, types, row))), None)
+
+
+def on_device(value) -> ndarray:
+    """A number, which a kernel is given, as an array: that is no transfer."""
+    return value if isinstance(value, ndarray) else wrap(np.asarray(value))
 
 
 def _number(value, dtype: str):

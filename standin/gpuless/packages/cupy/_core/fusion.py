@@ -17,7 +17,6 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core import _operators, _ufuncs
-from cupy._core._creation import asarray
 from cupy._core._fusion_steps import (
     PYTHON,
     SCALARS,
@@ -32,6 +31,7 @@ from cupy._core._fusion_steps import (
     fusing,
     in_kernel_types,
     local,
+    on_device,
     proxies_of,
     unwrap,
 )
@@ -106,7 +106,7 @@ def _reduction(function: Callable, name: str, operand, *given, **options):
 
 def _over_all(function: Callable, operand, **options):
     """A simple kernel sums over the shape that all its arguments make together."""
-    return function(broadcast_to(asarray(operand), local.shape), **options)
+    return function(broadcast_to(on_device(operand), local.shape), **options)
 
 
 def _fusable(function: Callable) -> Callable:
@@ -175,7 +175,7 @@ def _call(function: Callable, name: str, simple: bool, *content, **options):
     if name in ("real", "imag", "copy", "angle"):
         content[:1] = in_kernel_types(content[:1], list(TYPES), simple)
         if name == "copy":
-            return asarray(content[0]).copy("C")
+            return on_device(content[0]).copy("C")
     elif name == "copyto" and options.get("where") is None:
         content[1:2] = [copied(*content[:2], simple)]
     elif isinstance(content[0], ufunc):
@@ -313,14 +313,16 @@ def _key(args: tuple, others: bool) -> tuple:
 def _output(program: Program, contents: dict, args: tuple):
     if program.result is None:
         return None
-    made = [asarray(contents[id(proxy)]) for proxy in proxies_of(program.result)]
+    made = [contents[id(proxy)] for proxy in proxies_of(program.result)]
     arrays = [a for a in args if isinstance(a, ndarray)]
     # One kernel for all: each result has an element for each of the arguments' elements, and is an
     # array of its own.
     shape = contents[id(program.total)].shape if program.reduced else local.shape
     outputs: list = []
     for array in made:
-        if program.simple:
+        if not isinstance(array, ndarray):
+            array = broadcast_to(on_device(array), shape).copy()
+        elif program.simple:
             shared = any(np.may_share_memory(array._array, a._array) for a in arrays + outputs)
             if shared or array.shape != shape:
                 array = broadcast_to(array, shape).copy()
