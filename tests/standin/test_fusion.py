@@ -611,3 +611,23 @@ def test_a_graph_holds_what_a_fused_function_does_to_its_arguments():
     graph.launch(stream)
     stream.synchronize()
     assert y.tolist() == [6] * 3 and [one.tolist() for one in made] == [[10] * 3, [3] * 3]
+
+
+def test_an_element_is_changed_once():
+    """CuPy's kernel has a thread for each element that the arguments make together."""
+
+    def increment(x, y):
+        x += 1
+        return y * 2
+
+    def fill(x, y):
+        x[...] = 1
+        return y * 2
+
+    x, y = cp.zeros(3), cp.zeros((2, 3))
+    with pytest.raises(NotImplementedError, match="once for each of shape"):
+        cp.fuse(increment)(x, y)
+    assert not x.any()
+    cp.fuse(increment)(x, y[:1])
+    assert x.tolist() == [1] * 3
+    cp.fuse(fill)(x, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import operator
 import threading
 from collections.abc import Callable
@@ -41,6 +42,8 @@ class Program:
         self.simple, self.reduced, self.written = simple, False, False
         self.types = [type(arg) for arg in args]
         self.parameters: list = []
+        self.taken: set[int] = set()  # proxies, by their ids
+        self.changed: set[int] = set()  # those that are read and then written
         self.equal: set[tuple] = set()
         self.result = None
         self.total = None  # of a simple kernel, what it reduces to
@@ -93,6 +96,7 @@ class Program:
     def join(self, inputs, outputs=()) -> list:
         """The extents that the inputs make together."""
         self.written |= bool(outputs)
+        self.changed |= {id(one) for one in outputs} & (self.taken | {id(one) for one in inputs})
         if self.simple:
             complexes = [np.dtype("F"), np.dtype("D")]
             types = [getattr(one, "dtype", np.dtype(type(one))) for one in inputs]
@@ -143,6 +147,7 @@ class Program:
         # An output that was given comes back as itself; outputs come last.
         result = _wrap(value, operands[::-1], kind, extents)
         self.steps.append((work, args, kwargs, result))
+        self.taken |= {id(one) for one in operands if isinstance(one, _VariableProxy)}
         return result
 
     def replay(self, args: tuple) -> dict:
@@ -163,6 +168,12 @@ class Program:
                 arg = kind(arg)
             elif self.reduced and self.written and isinstance(arg, ndarray):
                 arg = arg.copy()  # what is written before a sum is written to the kernel's copies
+            elif self.simple and id(proxy) in self.changed and arg.size != math.prod(local.shape):
+                raise NotImplementedError(
+                    f"CuPy's kernel would change each element of an array of shape {arg.shape} "
+                    f"once for each of shape {local.shape}, which the arguments make together: "
+                    "give it an array of that shape"
+                )
             if proxy is not None:
                 contents[id(proxy)] = arg
 
