@@ -337,6 +337,7 @@ def test_a_type_of_the_readers_with_a_name_of_cudas(text, only_the_standin):
 REFUSED_OUTSIDE = {
     "class C { static __global__ void f(int *p) {} };": "cannot be a member function",
     "__device__ int main() { return 1; }": "function main cannot be marked",
+    'extern "C" __global__ void norm(int *p) {}': "more than one instance of overloaded function",
     "__global__ void g(int *a, ...) {}": "a __global__ function cannot have ellipsis",
     "__global__ __device__ void g() {}": "illegal combination of memory qualifiers",
     "__host__ __global__ void g() {}": "illegal combination of memory qualifiers",

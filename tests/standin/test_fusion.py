@@ -189,12 +189,14 @@ def test_argument_types():
         named(cp.asarray(X), X)
 
 
-def test_where_takes_a_number_as_its_condition():
+def test_a_condition_is_boolean():
     x = cp.arange(3)
-    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(2, x, -x) + cp.where(0, x, 10))
-    assert fused(x).tolist() == [10, 11, 12]
-    with pytest.raises(TypeError, match="Unsupported type"):
-        cp.where(2, x, -x)
+    for condition, wanted in ((True, x), (False, -x), (np.bool_(True), x)):
+        fused = cp.fuse(kernel_name="k")(lambda x, c=condition: cp.where(c, x, -x))
+        assert fused(x).tolist() == wanted.tolist()
+    for condition in (2, 0.5, np.int8(1)):
+        with pytest.raises(TypeError, match="a condition is Boolean"):
+            cp.fuse(kernel_name="k")(lambda x, c=condition: cp.where(c, x, -x))(x)
 
 
 def test_a_copy_inside():
@@ -334,16 +336,18 @@ def test_extents_that_must_be_equal_for_steps_to_be_taken_again():
         assert added(x, y, z).get().tolist() == wanted.tolist()
         return len(runs)
 
-    assert count((2, 3), (3, 4), (3,)) == 1
-    assert count((4, 4), (4, 2), (4,)) == 1  # the same three are equal
-    assert count((2, 3), (3, 4), (1,)) == 2
-    assert count((5, 1), (1, 1), (1,)) == 2  # in CuPy of the first: all three are equal again
-    assert count((2, 1), (5, 4), (5,)) == 3
-    assert count((2, 1), (1, 4), (1,)) == 3
+    assert count((2, 3), (3, 4), (3,)) == 2  # for a simple kernel first
+    assert count((4, 4), (4, 2), (4,)) == 2  # the same three are equal
+    assert count((2, 3), (3, 4), (1,)) == 3
+    assert count((5, 1), (1, 1), (1,)) == 3  # in CuPy of the first: all three are equal again
+    assert count((2, 1), (5, 4), (5,)) == 4
+    assert count((2, 1), (1, 4), (1,)) == 4
 
 
 def test_an_assignment_casts_as_a_copy_does():
-    assign = cp.fuse(kernel_name="k")(lambda x, y: y.__setitem__(..., x))
+    def assign(x, y):
+        cp.fuse(kernel_name="k")(lambda x, y: y.__setitem__(..., x))(x, y)
+
     message = (
         r"^Cannot cast output operand from dtype\('float32'\) to dtype\('int32'\) according to the "
         r"rule 'same_kind'$"
@@ -358,6 +362,9 @@ def test_an_assignment_casts_as_a_copy_does():
     y = cp.zeros(2, "b")
     assign(cp.array([1, 300]), y)
     assert y.tolist() == [1, 44]
+    y = cp.zeros(2)
+    cp.fuse(kernel_name="k")(lambda y: y[::-1].__setitem__(..., 0.1))(y)
+    assert y.tolist() == [0.1] * 2  # CuPy's other kernels have a number's own type
 
 
 def test_an_array_that_is_returned_twice():
@@ -405,3 +412,222 @@ def test_arguments_that_only_unfused_functions_take(function):
     with pytest.raises(TypeError):
         cp.fuse(kernel_name="k")(function)(x)
     assert cp.fuse(kernel_name="k")(lambda x: cp.where(x & 1 != 0, x, 7))(x).tolist() == [7, 1, 7]
+
+
+def test_integers_are_rounded_to_themselves():
+    for decimals in (-1, 1):
+        for kind, made in (("i", "i"), ("B", "B"), ("?", "e"), ("f", "f")):
+            x = cp.array([1, 44, 255]).astype(kind)
+            found = cp.fuse(kernel_name="k")(lambda x, n: cp.around(x, n))(x, decimals)
+            wanted = cp.around(x, decimals) if kind == "f" else x
+            assert found.dtype == made and found.tolist() == wanted.tolist()
+    y = cp.zeros(3)
+    cp.fuse(kernel_name="k")(lambda x, y: cp.around(x, -1, out=y))(cp.array([1, 44, 5]), y)
+    assert y.tolist() == [1, 44, 5]
+
+
+@pytest.mark.parametrize("kind, made", [("?", "e"), ("B", "e"), ("h", "f"), ("i", "d"), ("f", "f")])
+def test_bounds_have_the_least_type_that_a_kernel_takes(kind, made):
+    x = cp.array([0, 1, 1], kind)
+    found = cp.fuse(kernel_name="k")(lambda x: cp.clip(x, 0.5, 2.5))(x)
+    assert found.dtype == made and found.tolist() == [0.5, 1, 1]
+    with pytest.raises(TypeError):
+        cp.fuse(kernel_name="k")(lambda x: cp.clip(x, 0.5j, 2.5))(x)
+
+
+def test_a_sum_goes_over_the_shape_that_all_arguments_make():
+    x, y = cp.arange(3.0), cp.zeros((2, 3))
+    assert cp.fuse(kernel_name="k")(lambda x, y: cp.sum(x))(x, y) == 6
+    assert cp.fuse(kernel_name="k")(lambda x, y: cp.sum(x, axis=0) + 1)(x, y).tolist() == [1, 3, 5]
+    assert cp.fuse(kernel_name="k")(lambda x, y: cp.sum(x[...]))(x, y) == 3  # its other kernels
+    assert cp.fuse(kernel_name="k")(lambda x, s: cp.sum(s))(y, 2.5) == 15
+
+
+def test_what_is_written_before_a_sum_is_lost():
+    """A reduction kernel of CuPy's writes to copies of its elements."""
+
+    @cp.fuse()
+    def fill(x, y):
+        x[...] = 5
+        cp.add(x, 1, out=y)
+        return cp.sum(x + y)
+
+    x, y = cp.zeros(3), cp.zeros(3)
+    assert fill(x, y) == 33 and not x.any() and not y.any()
+
+
+def test_a_function_that_fails_has_written_nothing():
+    def out_of_range(x):
+        x += 1
+        return x[:, 0, 0]
+
+    def no_array(x):
+        x[...] = 5
+        return 3
+
+    def of_another_type(x, y):
+        x += 1
+        y += x
+
+    x = cp.zeros(3, "f")
+    for function, more in (
+        (out_of_range, ()),
+        (no_array, ()),
+        (of_another_type, (cp.zeros(3, "i"),)),
+    ):
+        with pytest.raises((IndexError, ValueError, TypeError)):
+            cp.fuse(function)(x, *more)
+        assert not x.any()
+
+
+@pytest.mark.parametrize(
+    "function, error",
+    [
+        (lambda x: cp.sum(x, out=x), TypeError),
+        (lambda x: (cp.sum(x),), NotImplementedError),
+        (lambda x: (lambda s: (s, s + 1))(cp.sum(x)), NotImplementedError),
+        (lambda x: cp.any(x.astype("F")), TypeError),
+        (lambda x: x.astype("F").__setitem__(..., 1), TypeError),
+        (lambda x: cp.where(x > 0), TypeError),
+        (lambda x: [*x], TypeError),
+        (lambda x: cp.copy(x, "C"), NotImplementedError),
+        (lambda x: cp.add(x.astype("F"), 1, dtype="f"), TypeError),
+        (lambda x: np.sum(x), TypeError),
+        (lambda x: x[::-1].sum(axis=[0]), TypeError),
+    ],
+)
+def test_what_a_fused_kernel_makes_no_right_thing_of(function, error):
+    fused = cp.fuse(kernel_name="k")(function)
+    for _ in range(2):
+        with pytest.raises(error):
+            fused(cp.ones(3))
+
+
+def test_a_fused_sum_takes_nan_as_it_is():
+    x = cp.array([1, np.nan, 3])
+    for function in (cp.nansum, cp.nanprod):
+        assert np.isnan(cp.fuse(kernel_name="k")(lambda x, f=function: f(x))(x).get())
+        assert np.isnan(cp.fuse(kernel_name="k")(lambda x, f=function: f(x[...]))(x).get())
+
+
+def test_a_sum_of_its_own_type():
+    x = cp.array([100, 100], "b")
+    assert cp.fuse(kernel_name="k")(lambda x: cp.sum(x, dtype="b"))(x).dtype == np.int8
+
+
+def test_numbers_in_kernels_that_are_not_simple_have_the_types_that_they_have_elsewhere():
+    for kind, number, made in (("?", 300, "q"), ("B", 2.5, "d"), ("?", True, "?"), ("B", 3, "B")):
+        x = cp.ones(3, kind)
+        found = cp.fuse(kernel_name="k")(lambda x, s: x[::-1] * s)(x, number)
+        assert found.dtype == made == (x * number).dtype
+
+
+def test_large_integers():
+    x = cp.zeros(2)
+    add = cp.fuse(kernel_name="k")(lambda x, s: x + s)
+    reverse = cp.fuse(kernel_name="k")(lambda x, s: x[::-1] + s)
+    for fused, number in ((add, 2**63), (add, -(2**63) - 1), (reverse, 2**64)):
+        with pytest.raises(OverflowError):
+            fused(x, number)
+    assert reverse(x, 2**63).tolist() == [-(2.0**63)] * 2  # a kernel's integer has 64 bits
+    assert cp.fuse(kernel_name="k")(lambda x: x + (2**64 + 1))(x).tolist() == [1, 1]
+    big = cp.array([1, 2], "Q")
+    assert not cp.fuse(kernel_name="k")(lambda x: x < -1)(big).any()
+
+
+def test_a_kernel_for_true_and_false_takes_no_other_integers():
+    scaled = cp.fuse(kernel_name="k")(lambda x, s: x[::-1] * s)
+    scaled(cp.arange(3), True)
+    with pytest.raises(NotImplementedError, match="make another one for integers"):
+        scaled(cp.arange(3), 5)
+
+
+def test_numbers_beside_arrays():
+    """In simple kernels a number is no array, not even one without axes."""
+
+    @cp.fuse()
+    def doubled(x, s):
+        t = s * 2
+        u = t
+        t += x
+        return u, t, s, None
+
+    found = doubled(cp.arange(3.0), 2)
+    assert [one.tolist() for one in found] == [[4] * 3, [4, 5, 6], [2] * 3]
+
+
+def test_a_copy_lies_in_the_order_of_c():
+    x = cp.asfortranarray(cp.ones((2, 3)))
+    assert cp.fuse(kernel_name="k")(lambda x: x.copy())(x).flags.c_contiguous
+
+
+def test_its_module_is_cupy():
+    function = cp.fuse(kernel_name="k")(lambda x: cp.get_array_module(x).exp(x))
+    assert function(cp.zeros(2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["norm", "tanh", "double"])
+def test_a_kernel_has_no_name_of_cuda_or_of_its_language(name):
+    x = cp.zeros(3)
+    for kernel in (
+        cp.fuse(kernel_name=name)(lambda x: x.__iadd__(1)),
+        cp.ElementwiseKernel("T x", "T y", "y = x", name),
+        cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name),
+    ):
+        with pytest.raises(cp.cuda.compiler.CompileException):
+            kernel(x)
+    assert not x.any()
+
+
+def test_angles_and_complex_sinc():
+    for kind, made in (("?", "d"), ("B", "e"), ("q", "d"), ("f", "f"), ("F", "f")):
+        x = cp.array([0, 1, 2]).astype(kind)
+        found = cp.fuse(kernel_name="k")(lambda x: cp.angle(x))(x)
+        assert found.dtype == made and not found.any()
+    x = cp.array([-2, 0, 1], "F")  # with pi as it is in single precision
+    wanted = [2.7827532e-08, 1, -2.7827532e-08]
+    for found in (cp.sinc(x), cp.fuse(kernel_name="k")(lambda x: cp.sinc(x))(x)):
+        np.testing.assert_allclose(found.get().real, wanted, rtol=1e-6)
+
+
+def test_where_takes_its_own_arguments():
+    x = cp.arange(3)
+    fused = cp.fuse(kernel_name="k")(lambda x: cp.where(condition=x > 1, x=x, y=-1))
+    assert fused(x).tolist() == [-1, -1, 2]
+    with pytest.raises(TypeError):
+        cp.fuse(kernel_name="k")(lambda x: cp.where(x > 1, x, where=x > 1))(x)
+
+
+def test_a_graph_holds_what_a_fused_function_does_to_its_arguments():
+    x, y, stream = cp.zeros(3), cp.zeros(3), cp.cuda.Stream(non_blocking=True)
+    fill = cp.fuse(kernel_name="k")(lambda x, y, s: cp.where(x > 0, x * s, 1)[...].__add__(0))
+    with stream:
+        stream.begin_capture()
+        cp.fuse(kernel_name="k")(lambda x, y: cp.add(x, 1, out=y))(x, y)
+        made = fill(x, y, 2.0), cp.fuse(kernel_name="k")(lambda x, s: s)(x, 3)
+        graph = stream.end_capture()
+    assert not y.any()
+    x[...] = 5
+    graph.launch(stream)
+    stream.synchronize()
+    assert y.tolist() == [6] * 3 and [one.tolist() for one in made] == [[10] * 3, [3] * 3]
+
+
+def test_an_element_is_changed_once():
+    """CuPy's kernel has a thread for each element that the arguments make together."""
+
+    def increment(x, y):
+        x += 1
+        return y * 2
+
+    def fill(x, y):
+        x[...] = 1
+        return y * 2
+
+    x, y = cp.zeros(3), cp.zeros((2, 3))
+    with pytest.raises(NotImplementedError, match="once for each of shape"):
+        cp.fuse(increment)(x, y)
+    assert not x.any()
+    cp.fuse(increment)(x, y[:1])
+    assert x.tolist() == [1] * 3
+    cp.fuse(fill)(x, y)

@@ -32,12 +32,32 @@ BOUNDS = "__launch_bounds__ is only allowed on a __global__ function: '{}'"
 LINKAGE = "this declaration may not have extern \"C\" linkage: '{}'"
 COMPUTED = "dynamic initialization is not supported for a __device__ variable: '{}'"
 MAIN = "function main cannot be marked __device__ or __global__"
+OVERLOADED = 'more than one instance of overloaded function "{}" has "C" linkage'
 AUTOMATIC = 'an automatic "{}" variable declaration is not allowed inside a device function body'
 # Functions that g++ works out where CUDA has no code that would: what a variable begins with.
 _FOLDED = re.compile(
     r"[={,(]\s*(?:[-+*/\w.\s()]*[-+*/\s()])?(?:::)?(?:a?(?:sin|cos|tan)h?|sqrt|cbrt|exp(?:2|m1)?|log(?:2|10|1p|b)?"
     r"|fabs|floor|ceil|round|rint|trunc|nearbyint|pow|hypot|atan2|fmod|fmax|fmin|fma|fdim|copysign|erfc?"
     r"|[lt]gamma)f?\s*\("
+)
+# CUDA's functions with C linkage: no kernel has such a name. Most have an `f` as well.
+_WITH_FLOATS = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0 "
+    "cyl_bessel_i1 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide floor fma "
+    "fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 "
+    "logb lrint lround modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow "
+    "rcbrt remainder remquo rhypot rint rnorm rnorm3d rnorm4d round rsqrt scalbln scalbn sin "
+    "sincos sincospi sinh sinpi sqrt tan tanh tgamma trunc y0 y1 yn"
+).split()
+OF_CUDA = {name + end for name in _WITH_FLOATS for end in ("", "f")} | set(
+    "abs clock64 free labs llabs llmax llmin malloc max min printf ullmax ullmin umax umin".split()
+)
+_WORDS = set(
+    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
+    "decltype default delete do double else enum explicit export extern false float for "
+    "friend goto if inline int long mutable namespace new noexcept not nullptr operator or private "
+    "protected public register return short signed sizeof static struct switch template this "
+    "throw true try typedef typename union unsigned using virtual void volatile while xor".split()
 )
 _AUTOMATIC = re.compile(
     r"[;{}]\s*((?:(?:const|volatile|unsigned|signed)\s+)*(?:\w+[\s*]+)?"
@@ -67,6 +87,13 @@ def check(source: Preprocessed, found: list[Declaration], name: str) -> None:
         raise CompileError("\n\n".join([*errors, last]) + "\n")
 
 
+def misnamed(name: str) -> str | None:
+    """The message for a kernel that CuPy writes, if there is none of this name."""
+    if not name.isidentifier() or name in _WORDS:
+        return f"error: expected an identifier in 'void {name}'"
+    return f"error: {OVERLOADED.format(name)}" if name in OF_CUDA else None
+
+
 def marked(source: Preprocessed, found: list[Declaration]) -> Preprocessed:
     """``source`` with another word of that length for ``__constant__`` before variables that are
     not const besides: they are kept where no kernel can write (shim/constants.h)."""
@@ -86,6 +113,8 @@ def _wrong(one: Declaration, annotated: set[str]) -> str | None:
             annotated.add(one.name)
             if one.name == "main" and not (one.in_class or one.scope):
                 return MAIN
+            if one.has("__global__") and one.c_linkage and one.name in OF_CUDA:
+                return OVERLOADED
             if one.has("__global__") and one.in_class and not one.has("friend"):
                 return IN_CLASS
             if one.has("__global__") and not one.has("void", "auto"):

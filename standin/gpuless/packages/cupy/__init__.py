@@ -102,7 +102,9 @@ def get_array_module(*args):
     import sys
 
     sparse = sys.modules.get("cupyx.scipy.sparse")
-    kinds = (ndarray, sparse.spmatrix, sparse.sparray) if sparse else ndarray
+    fused = sys.modules.get("cupy._core._fusion_steps")
+    kinds = (ndarray, *((sparse.spmatrix, sparse.sparray) if sparse else ()))
+    kinds += (fused._ArrayProxy,) if fused else ()
     for arg in args:  # `any` is CuPy's in this module
         if isinstance(arg, kinds):
             return sys.modules[__name__]

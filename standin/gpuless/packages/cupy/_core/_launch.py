@@ -19,7 +19,7 @@ from cupy._core._ndarray import ndarray
 from cupy.cuda import _ownership
 from cupy.cuda.compiler import CompileException
 from cupy.cuda.stream import submit
-from gpuless.engine import compiler, kernels, translate
+from gpuless.engine import compiler, kernels, spaces, translate
 from gpuless.engine.errors import CompileError
 from gpuless.engine.memory import Allocation
 from gpuless.engine.options import parse
@@ -106,6 +106,12 @@ def unpacking(rows: Sequence[tuple[str, str, int]]) -> str:
 def numbered(text: str, label: str) -> str:
     """``text`` with a #line directive, so that a compiler's message gives the reader's line."""
     return f'\n#line 1 "{label}"\n{text}\n#line 1 "generated code"\n' if text.strip() else text
+
+
+def check_name(name: str) -> None:
+    """CompileException where there is no kernel of this name."""
+    if wrong := spaces.misnamed(name):
+        raise CompileException(wrong, "", name, ())
 
 
 @contextlib.contextmanager

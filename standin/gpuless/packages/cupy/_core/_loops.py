@@ -209,12 +209,13 @@ def i0(x):
 
 
 def sinc(x):
-    """Of whole numbers exactly 0, of 0 and of what is no number 1."""
-    wide = _in_double(x)
+    """Of whole numbers exactly 0, of 0 and of what is no number 1; complex ones in their own
+    precision, that of pi too."""
+    wide = x
     if x.dtype.kind == "c":
-        sine = np.sin(np.pi * wide)
+        sine = np.sin(x.dtype.type(np.pi) * x)
     else:
-        wide = np.abs(wide)
+        wide = np.abs(_in_double(x))
         turn = np.remainder(wide, 2)
         sine = np.where(turn == 1, 0, np.sin(np.pi * turn))
     return (np.where(np.abs(wide) > 1e-9, sine / (np.pi * wide), 1).astype(x.dtype),)

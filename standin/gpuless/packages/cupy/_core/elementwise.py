@@ -148,6 +148,7 @@ class ElementwiseKernel(GeneratedKernel):
 
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
+        _launch.check_name(self.name)
         texts = {"preamble": self.preamble, **self.kwargs}
         written = {
             part: write(texts.get(part, ""), f"{self.name}.cu, {part}")

@@ -208,6 +208,7 @@ class ReductionKernel(GeneratedKernel):
 
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
+        _launch.check_name(self.name)
         preamble = _launch.numbered(self.preamble, f"{self.name}.cu, preamble")
         return _KERNEL.format(
             **({"linkage": 'extern "C"', "preamble": preamble} | parts),
