@@ -67,16 +67,15 @@ def row(
     letters = itertools.repeat(arguments[0]) if arguments.endswith("*") else arguments
     refused = _NO_KEYWORDS.difference(keywords)  # a set of its own
     try:
-        parameters = [
-            parameter.name
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        ]
+        known = [*inspect.signature(function).parameters.values()]
     except ValueError:
-        parameters = []
+        known = []
+    parameters = [one.name for one in known if one.kind <= one.POSITIONAL_OR_KEYWORD]
     most, hold = held(name, parameters)
     refused |= _outless(function)
     leading = len(list(itertools.takewhile(lambda one: one not in refused, parameters)))
+    if not parameters or any(one.kind == one.VAR_POSITIONAL for one in known):
+        leading = 99
     check = check_kinds(name, parameters)
     axis_at = parameters.index("axis") if "keepdims" in parameters else None
     dtype_at = parameters.index("dtype") if "dtype" in parameters[1:] else None
@@ -85,7 +84,7 @@ def row(
     def call(*args, **kwargs):
         for keyword in refused.intersection(kwargs):
             raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-        if len(args) > leading and parameters:
+        if len(args) > leading:
             raise TypeError(
                 f"{name}() takes {leading} positional arguments but {len(args)} were given"
             )

@@ -283,7 +283,7 @@ class PinnedMemoryPointer(np.ndarray):
         return self.ctypes.data
 
     def size(self) -> int:
-        return -(-self.nbytes // 512) * 512
+        return self.nbytes
 
 
 _default_pool = MemoryPool()

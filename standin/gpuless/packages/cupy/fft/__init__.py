@@ -57,9 +57,7 @@ def _of_axes(function: Callable) -> Callable:
     @functools.wraps(function)
     def transform(a, s=None, axes=default, norm=None):
         if any(length is not None and length < 0 for length in s or ()):
-            raise ValueError(
-                "in s, -1 is the whole axis to NumPy alone: give the length"
-            )
+            raise ValueError("in s, -1 is the whole axis to NumPy alone: give the length")
         alone = axes is not None and len(axes) == 1
         if axes is None:
             axes = range(-(a.ndim if s is None else len(s)), 0)
