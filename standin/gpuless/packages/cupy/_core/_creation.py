@@ -546,7 +546,7 @@ def load(file, mmap_mode=None, allow_pickle=None):
     host = np.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
     if isinstance(host, np.ndarray):
         return array(host)
-    return NpzFile(host)
+    return NpzFile(host) if isinstance(host, np.lib.npyio.NpzFile) else host
 
 
 class NpzFile:

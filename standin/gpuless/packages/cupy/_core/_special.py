@@ -257,7 +257,7 @@ def sort_complex(a):
 
 
 def take(a, indices, axis=None, out=None):
-    size = a.size if axis is None else a.shape[normalized(axis, a.ndim)[0]]
+    size = a.size if axis is None or not a.ndim else a.shape[normalized(axis, a.ndim)[0]]
     indices = np.asarray(indices)
     if size and indices.dtype.kind in "iu":
         indices = wrapped(indices, size)

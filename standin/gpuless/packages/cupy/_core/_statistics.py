@@ -129,6 +129,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     plain = a.dtype.kind in "biu" and middle.dtype.kind in "biu"
     off = np.subtract(a, middle, dtype=np.int64 if plain else "f" if a.dtype == "e" else None)
     square = off.real * off.real + off.imag * off.imag if off.dtype.kind == "c" else off * off
+    square = square.astype("e") if wide.char == "e" else square
     made = _sum(square, axis, "f" if wide.char == "e" else wide, keepdims=keepdims)
     if wide.char == "e":  # as large as the sum may be
         made = made.astype("e").astype("f")

@@ -443,7 +443,7 @@ def _operator(name: str):
     def method(self, other):
         if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
             return NotImplemented
-        if product and np.isscalar(other):
+        if product and _is_number(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         if name == "__truediv__":
             return _quotient(self, other)
