@@ -72,6 +72,7 @@ def test_what_a_float16_has():
         ("y = copysign(float16(3), float16(-0.0))", -3), ("y = min(y, float16(-4))", -4),
         ("y = 1e9; y = isinf(y) + y.isinf() + y.isnan()", 2), ("y = iszero(y) + y.iszero()", 2),
         ("atomicAdd(&y, float16(5))", 5), ("y = 100000", np.inf),
+        ("float16 never_set; y = isnan(never_set) && isnan(float16())", 1),
     ]:  # fmt: skip
         assert run(body, np.ones(1), cp.zeros(1, "e")) == np.float16(wanted), body
 

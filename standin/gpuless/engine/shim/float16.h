@@ -17,7 +17,7 @@ struct __half_raw;
 
 class float16 {
  public:
-  __device__ float16() {}
+  __device__ float16() : bits_(0xfefe) {}  // a NaN: on a GPU any number
   __device__ float16(float value) : bits_(pack(value)) {}
   explicit __device__ float16(bool value) : bits_(pack(value)) {}
   explicit __device__ float16(double value) : bits_(pack(to_odd(value))) {}
