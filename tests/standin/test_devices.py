@@ -61,6 +61,16 @@ def test_an_array_in_a_cycle_does_not_hold_a_device(monkeypatch):
         gc.enable()
 
 
+def test_a_device_has_a_number_and_nothing_else():
+    device = cp.cuda.Device(0)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(device)
+    with pytest.raises(AttributeError):
+        device.foo = 1
+    device.id = 1
+    assert device == cp.cuda.Device(1)
+
+
 def test_the_current_device_cannot_vanish(four_devices):
     with (
         cp.cuda.Device(3),

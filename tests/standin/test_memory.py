@@ -75,6 +75,8 @@ def test_temporaries_return_to_the_pool(pool):
 
 
 def test_limit(pool):
+    with pytest.raises(ValueError, match="memory limit size out of range: -1"):
+        pool.set_limit(size=-1)
     pool.set_limit(size=2048)
     assert pool.get_limit() == 2048
     kept = cp.zeros(128)

@@ -103,6 +103,24 @@ def test_built_in_variables_in_three_dimensions():
     np.testing.assert_array_equal(got[:, 6:], np.tile([5, 3, 2, 2, 3, 4], (720, 1)))
 
 
+def test_attributes_are_set_once():
+    source = 'extern "C" __global__ void k() {}'
+    kernel, module = cp.RawKernel(source, "k"), cp.RawModule(code=source)
+    for one, name in [(kernel, "name"), (kernel, "foo"), (module, "code"), (kernel, "attributes")]:
+        with pytest.raises(AttributeError):
+            setattr(one, name, "z")
+    kernel.max_dynamic_shared_size_bytes = 1024
+
+    class Own(cp.RawKernel):
+        pass
+
+    own = Own(source, "k")
+    own.calls = own.calls = 1
+    own((1,), (1,), ())
+    with pytest.raises(AttributeError):
+        own.name = "z"
+
+
 def test_views_keep_their_offset_and_lose_their_strides():
     x = cp.asarray(np.arange(12.0).reshape(3, 4))
     out = cp.zeros(3)

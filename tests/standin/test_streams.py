@@ -388,8 +388,11 @@ def test_benchmark_checks_its_arguments(arguments, message):
 
 def test_ranges_do_nothing():
     with cupyx.profiler.profile(), cupyx.profiler.time_range("part"):
-        cp.cuda.nvtx.RangePush("x")
-        cp.cuda.nvtx.RangePop()
+        assert cp.cuda.nvtx.RangePush("x", id_color=3) is None
+        assert cp.cuda.nvtx.RangePop() is None
+    assert cp.cuda.nvtx.RangeEnd(cp.cuda.nvtx.RangeStart("x", None)) is None
+    with pytest.raises(AttributeError):
+        cp.cuda.nvtx.Mark(3)
 
     @cupyx.profiler.time_range()
     def f():

@@ -446,15 +446,19 @@ def readable(message: str, name: str) -> str:
     )
     found: list[tuple[str, str]] = []  # place, what
     of_error = False
+    asked = None  # by whom, where the error is in a template of the shim
     for line in message.splitlines():
+        if match := re.match(r"(?P<file>[^\s:][^:]*):(?P<line>\d+):[\d:]* +required from", line):
+            asked = f"{match['file']}({match['line']})"
         match = pattern.match(line)
         if not match:
             continue
         place = f"{match['file']}({match['line']})"
         if match["kind"] == "error":
             what = re.sub(r"\bstandin_(?:dynamic_|user::(?:\{anonymous\}::)?)", "", match["what"])
-            found.append((place, what.partition(" [-W")[0]))
-            of_error = True
+            in_shim = Path(match["file"]).parent == SHIM
+            found.append((asked if asked and in_shim else place, what.partition(" [-W")[0]))
+            of_error, asked = True, None
         elif "expanded from macro" not in match["what"]:
             of_error = False  # what follows is of this note
         elif of_error and match["file"] != "generated code":

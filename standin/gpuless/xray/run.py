@@ -32,8 +32,8 @@ def _raw(job: Job) -> XRay:
         spec["options"],
         enable_cooperative_groups=spec["enable_cooperative_groups"],
     )
-    kernel.name_expressions = spec["expressions"] or None
-    kernel._module_name = spec["module"]
+    named = {"name_expressions": spec["expressions"] or None, "_module_name": spec["module"]}
+    kernel.__dict__.update(named)
     if "max_dynamic_shared" in spec:
         kernel.max_dynamic_shared_size_bytes = spec["max_dynamic_shared"]
     module = cupy._core.raw._module(

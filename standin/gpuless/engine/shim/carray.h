@@ -5,7 +5,8 @@
 #define STANDIN_CARRAY_H
 
 #include "complex.h"
-#include "float16.h"
+
+class float16;  // only declared, as in CuPy's header: what float16.h has is for who includes that
 
 // Of the macros of the C library, those that CuPy's headers have.
 #define M_PI 3.1415926535897932384626433832795

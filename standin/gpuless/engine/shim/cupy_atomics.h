@@ -19,7 +19,13 @@
 
 #define STANDIN_UNSIGNED(x) static_cast<unsigned long long>(x)
 STANDIN_CUPY_ATOMIC(atomicAdd, long long, (long long)(STANDIN_UNSIGNED(old) + STANDIN_UNSIGNED(value)))
-STANDIN_CUPY_ATOMIC(atomicAdd, float16, old + value)
+// Of two float16; a template, so that no other number becomes one.
+template <typename T>
+struct StandinFloat16 {};
+template <>
+struct StandinFloat16<float16> { typedef float16 type; };
+template <typename T, typename = typename StandinFloat16<T>::type>
+STANDIN_CUPY_ATOMIC(atomicAdd, T, static_cast<T>(old + value))
 // A NaN counts for nothing; and CuPy rounds a double to a float.
 STANDIN_CUPY_ATOMIC(atomicMax, float, fmaxf(value, old))
 STANDIN_CUPY_ATOMIC(atomicMin, float, fminf(value, old))

@@ -4,7 +4,8 @@
 #ifndef STANDIN_CUPYX_JIT_H
 #define STANDIN_CUPYX_JIT_H
 
-#include "carray.h"
+#include "cupy_atomics.h"
+#include "float16.h"
 
 namespace jit {
 
@@ -142,9 +143,5 @@ __device__ size_t aligned(int line, const void *to, const void *from, size_t byt
 }
 
 }  // namespace jit
-
-#if !defined(STANDIN_NVRTC) && !defined(STANDIN_CUPY_ATOMICS_H)
-STANDIN_ATOMIC(atomicAdd, float16, old + value)
-#endif
 
 #endif

@@ -1,17 +1,64 @@
-// float16: 16 bits in memory, float in arithmetic; conversion rounds to nearest, ties to even.
+// float16: 16 bits in memory, float in arithmetic; conversion rounds once to nearest, ties to even. What
+// it is made of and how it is assigned is as in CuPy's header: `float16 a = x;` makes a float of a
+// double on the way, `a = x;` and `a += x;` do not, and nothing makes one of a `long`, which C++ finds
+// as near to one of the constructors as to another.
 #ifndef STANDIN_FLOAT16_H
 #define STANDIN_FLOAT16_H
 
+// In a kernel of cupyx.jit nobody can name a half, and it would have to wait for that header.
+#if __has_include("half.h") && !defined(STANDIN_CUPYX_JIT_H)
+#include "half.h"
+#elif __has_include(<cuda_fp16.h>) && !defined(STANDIN_CUPYX_JIT_H)  // NVRTC's
+#include <cuda_fp16.h>
+#else
+struct __half;
+struct __half_raw;
+#endif
+
 class float16 {
  public:
-  __device__ float16() : bits_(0) {}
+  __device__ float16() : bits_(0xfefe) {}  // a NaN: on a GPU any number
   __device__ float16(float value) : bits_(pack(value)) {}
+  explicit __device__ float16(bool value) : bits_(pack(value)) {}
+  explicit __device__ float16(double value) : bits_(pack(to_odd(value))) {}
+  // Whole numbers that a float has to round are infinite here.
+  explicit __device__ float16(int value) : bits_(pack(value)) {}
+  explicit __device__ float16(unsigned int value) : bits_(pack(value)) {}
+  explicit __device__ float16(long long value) : bits_(pack(value)) {}
+  explicit __device__ float16(unsigned long long value) : bits_(pack(value)) {}
+  explicit __device__ float16(const __half &value) : bits_(bits_of(value)) {}
+  explicit __device__ float16(const __half_raw &value) : bits_(bits_of(value)) {}
   __device__ operator float() const { return unpack(bits_); }
 
-  __device__ float16 &operator+=(float value) { return *this = float16(*this + value); }
-  __device__ float16 &operator-=(float value) { return *this = float16(*this - value); }
-  __device__ float16 &operator*=(float value) { return *this = float16(*this * value); }
-  __device__ float16 &operator/=(float value) { return *this = float16(*this / value); }
+  float16 &operator=(const float16 &) = default;
+  template <typename T>
+  __device__ float16 &operator=(const T &value) { return *this = static_cast<float16>(value); }
+  template <typename T>
+  __device__ float16 &operator+=(const T &value) { return *this = *this + value; }
+  template <typename T>
+  __device__ float16 &operator-=(const T &value) { return *this = *this - value; }
+  template <typename T>
+  __device__ float16 &operator*=(const T &value) { return *this = *this * value; }
+  template <typename T>
+  __device__ float16 &operator/=(const T &value) { return *this = *this / value; }
+
+  static const unsigned short nan = 0x7e00u;
+  __device__ unsigned short to_bits() const { return bits_; }
+  __device__ static float16 from_bits(unsigned short bits) {
+    float16 number;
+    number.bits_ = bits;
+    return number;
+  }
+
+  __device__ int iszero() const { return (bits_ & 0x7fffu) == 0; }
+  __device__ int isnan() const { return (bits_ & 0x7fffu) > 0x7c00u; }
+  __device__ int isinf() const { return (bits_ & 0x7fffu) == 0x7c00u; }
+  __device__ int isfinite() const { return (bits_ & 0x7c00u) != 0x7c00u; }
+  __device__ int signbit() const { return (bits_ & 0x8000u) != 0; }
+
+  friend __device__ float16 copysign(float16 x, float16 y) {
+    return from_bits((x.bits_ & 0x7fffu) | (y.bits_ & 0x8000u));
+  }
 
   // The neighbour among the numbers of 16 bits; of an infinity it is NaN, as in CuPy's header.
   friend __device__ float16 nextafter(float16 x, float16 y) {
@@ -29,6 +76,24 @@ class float16 {
 
  private:
   union Word { float number; unsigned int bits; };
+
+  template <typename T>
+  __device__ static unsigned short bits_of(const T &half) {
+    return reinterpret_cast<const unsigned short &>(half);
+  }
+
+  // The nearest float; or, if that is another number, the one of its two neighbours whose last bit is
+  // set: it rounds to 16 bits as the double would.
+  __device__ static float to_odd(double value) {
+    Word word;
+    word.number = static_cast<float>(value);
+    if (word.number != value && value == value) {
+      const double found = word.number;
+      if ((found < 0 ? -found : found) > (value < 0 ? -value : value)) --word.bits;
+      word.bits |= 1u;
+    }
+    return word.number;
+  }
 
   __device__ static unsigned short pack(float value) {
     Word word;
@@ -62,5 +127,15 @@ class float16 {
 
   unsigned short bits_;
 };
+
+inline __device__ float16 min(float16 x, float16 y) { return float16(min(float(x), float(y))); }
+inline __device__ float16 max(float16 x, float16 y) { return float16(max(float(x), float(y))); }
+inline __device__ float16 fmin(float16 x, float16 y) { return float16(fmin(float(x), float(y))); }
+inline __device__ float16 fmax(float16 x, float16 y) { return float16(fmax(float(x), float(y))); }
+inline __device__ int iszero(float16 x) { return x.iszero(); }
+inline __device__ int isnan(float16 x) { return x.isnan(); }
+inline __device__ int isinf(float16 x) { return x.isinf(); }
+inline __device__ int isfinite(float16 x) { return x.isfinite(); }
+inline __device__ int signbit(float16 x) { return x.signbit(); }
 
 #endif

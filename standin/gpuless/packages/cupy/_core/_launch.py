@@ -43,8 +43,13 @@ def signature(args: Sequence) -> tuple:
     return tuple(key)
 
 
-def typedefs(types: dict[str, np.dtype]) -> str:
-    return "".join(f"typedef {ctype_of(dtype)} {name};\n" for name, dtype in types.items())
+def typedefs(types: dict[str, np.dtype], rows: Sequence[tuple[str, str, int]]) -> str:
+    """C++ for the placeholders, and the header of float16 where there is one: as in CuPy it is
+    unknown elsewhere."""
+    lines = [f"typedef {ctype_of(dtype)} {name};\n" for name, dtype in types.items()]
+    if any("float16" in ctype for ctype, _, _ in rows):
+        lines.insert(0, '#include "cupy/float16.cuh"\n')
+    return "".join(lines)
 
 
 def declarations(

@@ -161,7 +161,7 @@ class ElementwiseKernel(GeneratedKernel):
         written |= {"linkage": 'extern "C"', "begin": "_ind.set(i);", "end": ""}
         return _KERNEL.format(
             **(written | parts),
-            typedefs=_launch.typedefs(types),
+            typedefs=_launch.typedefs(types, rows),
             name=self.name,
             params=_launch.parameter_list(rows),
             references=_launch.references(rows, self.params, "_ind"),

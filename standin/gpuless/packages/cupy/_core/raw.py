@@ -44,7 +44,22 @@ def _need(name: str, value, kind: type) -> None:
         )
 
 
-class RawKernel:
+class _Fixed:
+    """What has, as a class of Cython's, attributes that are set once, and takes no others; a class
+    of the reader's that is made from it does."""
+
+    _SET_ONCE = frozenset("code file_path name_expressions options backend".split()) | {
+        "enable_cooperative_groups"
+    }
+
+    def __setattr__(self, name: str, value) -> None:
+        settable = isinstance(getattr(type(self), name, None), property)
+        if name in self._SET_ONCE or (type(self).__base__ is _Fixed and not settable):
+            raise AttributeError(f"{name!r} of a {type(self).__name__} of CuPy's cannot be set")
+        super().__setattr__(name, value)
+
+
+class RawKernel(_Fixed):
     """A kernel written in CUDA C: ``RawKernel(code, name)``, called as ``k(grid, block, args)``.
 
     Args:
@@ -58,6 +73,7 @@ class RawKernel:
     """
 
     _VERSION = 2  # of pickles
+    _SET_ONCE = _Fixed._SET_ONCE | {"name", "__name__"}
 
     def __init__(
         self,
@@ -77,15 +93,19 @@ class RawKernel:
         ):
             _need(argument, value, kind)
         _check_backend(backend, translate_cucomplex, jitify)
-        self.code = code
-        self.name = self.__name__ = name
-        self.options = options
-        self.backend = backend
-        self.enable_cooperative_groups = bool(enable_cooperative_groups)
-        self.file_path = None
-        self.name_expressions = None
-        self._functions: dict[int, Function] = {}  # by device
-        self._module_name = name
+        functions: dict[int, Function] = {}  # by device
+        self.__dict__.update(
+            code=code,
+            name=name,
+            __name__=name,
+            options=options,
+            backend=backend,
+            enable_cooperative_groups=bool(enable_cooperative_groups),
+            file_path=None,
+            name_expressions=None,
+            _functions=functions,
+            _module_name=name,
+        )
 
     def __call__(self, grid, block, args, **kwargs) -> None:
         """Run it: ``k((blocks,), (threads,), (x, y, n), shared_mem=0)``."""
@@ -111,7 +131,7 @@ class RawKernel:
 
     def compile(self, log_stream=None) -> None:
         """Compile now. ``log_stream`` receives what the compiler says, which is nothing."""
-        self._functions = {}
+        self.__dict__["_functions"] = {}
         _ = self.kernel
 
     def __getstate__(self) -> dict:
@@ -174,7 +194,7 @@ class RawKernel:
         return {name: getattr(self, name) for name in names.split()}
 
 
-class RawModule:
+class RawModule(_Fixed):
     """A source with several kernels: ``RawModule(code=...).get_function(name)``.
 
     Args:
@@ -214,12 +234,14 @@ class RawModule:
         _need("code", code, str)
         _need("options", options, tuple)
         _check_backend(backend, translate_cucomplex, jitify)
-        self.code = code
-        self.file_path = None
-        self.options = options
-        self.backend = backend
-        self.enable_cooperative_groups = bool(enable_cooperative_groups)
-        self.name_expressions = tuple(name_expressions) if name_expressions is not None else None
+        self.__dict__.update(
+            code=code,
+            file_path=None,
+            options=options,
+            backend=backend,
+            enable_cooperative_groups=bool(enable_cooperative_groups),
+            name_expressions=None if name_expressions is None else tuple(name_expressions),
+        )
 
     @property
     def module(self) -> Module:
@@ -241,8 +263,7 @@ class RawModule:
             self.backend,
             enable_cooperative_groups=self.enable_cooperative_groups,
         )
-        kernel.name_expressions = self.name_expressions
-        kernel._module_name = "module"
+        kernel.__dict__.update(name_expressions=self.name_expressions, _module_name="module")
         _ = kernel.kernel
         return kernel
 

@@ -212,7 +212,7 @@ class ReductionKernel(GeneratedKernel):
         preamble = _launch.numbered(self.preamble, f"{self.name}.cu, preamble")
         return _KERNEL.format(
             **({"linkage": 'extern "C"', "preamble": preamble} | parts),
-            typedefs=_launch.typedefs(types),
+            typedefs=_launch.typedefs(types, rows),
             name=self.name,
             block_size=BLOCK_SIZE,
             params=_launch.parameter_list(rows),

@@ -16,6 +16,8 @@ _local = threading.local()
 class Device:
     """Device number ``device`` (default: the current one); ``with Device(1):`` makes it current."""
 
+    __slots__ = ("id",)  # as of a class of Cython's, which takes no other attribute and has no hash
+
     def __init__(self, device: int | Device | None = None):
         self.id = runtime.getDevice() if device is None else int(device)
 
@@ -32,9 +34,6 @@ class Device:
 
     def __lt__(self, other: Device) -> bool:
         return self.id < other.id if isinstance(other, Device) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(("Device", self.id))
 
     def __repr__(self) -> str:
         return f"<CUDA Device {self.id}>"

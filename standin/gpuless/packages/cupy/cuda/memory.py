@@ -213,10 +213,10 @@ class MemoryPool:
                 raise ValueError("size and fraction cannot be specified at one time")
             if not 0 <= fraction <= 1:
                 raise ValueError(f"memory limit fraction out of range: {fraction}")
-            size = int(fraction * runtime.memGetInfo()[1])
-        if size is not None:
-            bool(size < 0)  # TypeError for what is no number
-        self._here().limit = size or 0
+            size = fraction * runtime.memGetInfo()[1]
+        if size is not None and size < 0:
+            raise ValueError(f"memory limit size out of range: {size}")
+        self._here().limit = int(size or 0)
 
     def get_limit(self) -> int:
         return self._here().limit

@@ -150,8 +150,6 @@ def _atomic(name: str, dtypes: str) -> Builtin:
         assert (alt_value is not None) == (name == "atomicCAS")
         operands = [value] if alt_value is None else [value, alt_value]
         codes = [on_device(cast(one, kind), function.mode).code for one in operands]
-        if isinstance(array.type, Array) and kind.dtype == np.float16:  # of 16 bits there
-            codes = [f"float16({code})" for code in codes]
         return Value(f"{name}(&{target.code}, {', '.join(codes)})", kind)
 
     atomic.__doc__ = f"``{name}`` on ``array[index]``; its value before. Types: {dtypes}."
