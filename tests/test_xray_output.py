@@ -312,16 +312,16 @@ def like_cupy(monkeypatch):
         monkeypatch.setattr(cp, kind.__name__, made)
         return made
 
-    raw = sealed(cp.RawKernel)
+    raw, module = sealed(cp.RawKernel), cp.RawModule
 
     def get_function(self, name):
         kernel = raw.__new__(raw)
-        kernel.__dict__.update(type(self).__mro__[-2].get_function(self, name).__dict__)
+        kernel.__dict__.update(module.get_function(self, name).__dict__)
         return kernel
 
     sealed(cp.ElementwiseKernel)
     sealed(cp.ReductionKernel)
-    sealed(cp.RawModule, get_function=get_function)
+    sealed(module, get_function=get_function)
     monkeypatch.setattr("gpuless.is_active", lambda: False)
 
 
