@@ -203,3 +203,29 @@ def test_the_message_says_what_a_gpu_gives(dtype, rule):
     kernel = cp.ElementwiseKernel("T x", f"{dtype} y", "y = x", "unwritten")
     with pytest.raises(RuntimeError, match=f"a GPU gives the {rule} "):
         kernel(cp.array([1e10]))
+
+
+@pytest.mark.parametrize("ufunc", [cp.add, cp.minimum, cp.hypot, cp.divide])
+def test_an_output_of_integers_is_cut_off_by_a_gpus_rule(ufunc):
+    x = cp.array([-3.5, 300.0, 1e20], "f")
+    found = ufunc(x, np.float32(1), out=cp.zeros(3, "u8"), casting="unsafe")
+    assert found.tolist() == ufunc(x, np.float32(1)).astype("u8").tolist()
+    assert found[0] in (0, 3)  # and no number near 2**64
+    kept = cp.full(3, 7, "u8")
+    ufunc(x[1:], np.float32(1), out=kept[1:], casting="unsafe")
+    assert kept.tolist() == [7, *found[1:].tolist()]
+
+
+def test_reductions_into_integers_are_cut_off_by_a_gpus_rule():
+    x = cp.array([[-3.5, 2.5], [300.0, 7.75]], "f")
+    for reduce, found in (
+        (cp.max, [[2, 44], [300 % 256, 7]]),
+        (cp.sum, [[0, 307 % 256], [296 % 256, 10]]),
+        (cp.nansum, [[0, 307 % 256], [296 % 256, 10]]),
+        (cp.prod, [[0, 2325 % 256], [0, 19]]),
+        (cp.mean, [[0, 307 % 256 // 2], [148, 5]]),  # along the last axis cuB's sum is an integer
+    ):
+        for axis, right in zip((1, 0), found, strict=True):
+            assert reduce(x, axis=axis, out=cp.zeros(2, "u1")).tolist() == right
+    assert cp.trace(-x, out=cp.zeros((), "u8")) == 0
+    assert cp.mean(cp.array([-1, -2]), out=cp.zeros((), "u8")) == 0

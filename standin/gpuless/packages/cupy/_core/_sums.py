@@ -181,6 +181,10 @@ def reduced(function: Callable, types: str = "all") -> Callable:
         if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
             if a.flags.forc and a.dtype.char in _OF_CUB:  # CuPy passes it to cuB as the dtype
                 raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
+        out = kwargs.get("out")
+        if out is not None and out.dtype.kind in "iu" and a.dtype.kind == "f" and types == "all":
+            del kwargs["out"]  # whose integers a GPU makes of the result
+            return into(out, function(a, axis, *args, **kwargs))
         result = function(a, axis, *args, **kwargs)
         if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
             return np.asarray(result, order="C")
@@ -211,6 +215,8 @@ def summed(function: Callable) -> Callable:
             a = cast(a, np.dtype(dtype)).astype(dtype)
         if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
             dtype = a.dtype
+        if out is not None and kind == "f" and out.dtype.kind in "iu":
+            return into(out, added(a, axis, dtype, None, **kwargs))
         return added(a, axis, dtype, out, **kwargs)
 
     added = in_float(function)
@@ -238,9 +244,7 @@ def in_float(function: Callable) -> Callable:
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     diagonal = np.diagonal(a, offset, axis1, axis2)
-    if dtype is not None and np.dtype(dtype).kind in "iu" and a.dtype.kind == "f":
-        diagonal = cast(diagonal, np.dtype(dtype)).astype(dtype)
-    return in_float(np.sum)(diagonal, -1, dtype, out)
+    return summed(np.sum)(diagonal, -1, dtype, out)
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
@@ -280,6 +284,11 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
         a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
     if out is not None and dtype is not None and np.dtype(dtype).kind in "biu":
         return into(out, np.mean(a, axis, float, None, **kwargs))
+    if out is not None and out.dtype.kind in "iu" and a.dtype.kind != "c":
+        if a.dtype.char in "fd" and dtype in (None, a.dtype) and _is_added_by_cub(a, axis):
+            into(out, in_float(np.sum)(a, axis, **kwargs))  # whose integers are divided
+            return into(out, np.divide(out, a.size // out.size))
+        return into(out, _mean(a, axis, dtype, None, **kwargs))
     if dtype is None or np.dtype(dtype).kind not in "iu":
         return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))

@@ -119,6 +119,11 @@ class ufunc:
         if any(o.dtype != t for o, t in zip(outs, dtypes[self.nin :], strict=True)):
             options["casting"] = "unsafe"  # checked above
 
+        cut = any(
+            o.dtype.kind in "iu" and t.kind in "fc"
+            for o, t in zip(outs, dtypes[self.nin :], strict=True)
+        )
+
         def work() -> None:
             made, operands = None, values
             if not plain:
@@ -126,10 +131,13 @@ class ufunc:
             if self._loop and dtypes[0].kind in self._loop_for:
                 with np.errstate(all="ignore"):
                     made = self._loop(*map(np.asarray, operands, dtypes))
-            if made is None:
+            if made is None and cut:  # by a GPU's rule
+                made = self._function(*operands, **options)
+                made = made if self.nout > 1 else (made,)
+            elif made is None:
                 self._function(*operands, out=targets, where=where, **options)
             for target, result in zip(targets, made or (), strict=False):
-                np.copyto(target, result, "unsafe", where=where)
+                np.copyto(target, as_type(result, target.dtype), "unsafe", where=where)
 
         submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)
