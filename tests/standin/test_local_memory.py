@@ -334,7 +334,9 @@ def test_a_fault_in_printf_names_the_line(capsys):
     assert re.search("line 2: .*null pointer", complaint(kernel('printf("%s", (char *)8);')))
 
 
-@pytest.mark.parametrize("arguments", ['"%zu %d", 1ul, 2', '"%hhd%% %f", 1, 2.0', '"%.*f", 3, 0.5'])
+@pytest.mark.parametrize(
+    "arguments", ['"%zu %d", 1ul, 2', '"%hhd%% %f", 1, 2.0', '"%d %hhd", 1, 2', '"%.*f", 3, 0.5']
+)
 def test_what_cudas_printf_misreads(arguments):
     """On an H200 the second number was garbage."""
     with pytest.raises(RuntimeError, match="sizes h, l and ll"):

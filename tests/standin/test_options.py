@@ -11,7 +11,7 @@ from gpuless.engine.preprocess import preprocess
 
 SOURCE = 'extern "C" __global__ void k(float *y) { y[0] = 1; }'
 TAKEN = """-dc|-dw|--device-c|-ewp|-G|--device-debug|-lineinfo|--generate-line-info|-use_fast_math
---use_fast_math|-extra-device-vectorization|-dlto|-optix-ir|-no-cache|--no-source-include|-w
+--use_fast_math|-extra-device-vectorization|-no-cache|--no-source-include|-w
 --disable-warnings|-Wreorder|--restrict|-restrict|-default-device|-device-int128|-err-no
 --device-as-default-execution-space|--no-display-error-number|--minimal|-minimal|-uumn
 -arch sm_80|-arch=sm_75|-arch=compute_80|--gpu-architecture=compute_75|--gpu-architecture sm_90a
@@ -60,6 +60,12 @@ def test_an_option_that_nvrtc_refuses(given):
         # In its words, as far as these do not count the names of one option.
         if "unrecognized option" in done.log:
             assert done.log.split("\n")[0] == str(caught.value).strip()
+
+
+@pytest.mark.parametrize("given", ["-dlto", "--dlink-time-opt", "-optix-ir"])
+def test_an_option_by_which_nvrtc_makes_no_cubin(given, only_the_standin):
+    with pytest.raises(CompileException, match=f"{given} makes no cubin"):
+        cp.RawKernel(SOURCE, "k", (given,)).compile()
 
 
 def test_every_kind_of_kernel_refuses_it_as_cupy_does(only_the_standin):

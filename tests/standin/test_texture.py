@@ -218,6 +218,14 @@ def test_what_is_read_as_floats(dtype):
         np.testing.assert_allclose(read, expected, rtol=1e-6, atol=1e-6)
 
 
+def test_a_border_is_no_more_than_a_texel_may_be():
+    how = {"readMode": runtime.cudaReadModeNormalizedFloat, "addressModes": [MODES["constant"]] * 2}
+    beyond = np.array([[-5.0], [0.5]], "f4")
+    for dtype, color, right in (("u1", 5, 1), ("u1", -5, 0), ("i2", -5, -1)):
+        texture = texture_of(np.array([[7, 8]], dtype), borderColors=[color], **how)
+        assert sample(texture, beyond, "at2<float>")[:, 0].tolist() == [right]
+
+
 def test_narrow_integers_fit_into_wide_ones_and_signs_are_as_the_kernel_says():
     data = np.array([[-3, 100, -128]], "i1")
     centres = np.array([[0.5, 1.5, 2.5], [0.5] * 3], "f4")

@@ -4,6 +4,9 @@ import cupy as cp
 import numpy as np
 import pytest
 
+from gpuless.xray import xray
+from gpuless.xray.machine.build import can_compile
+
 RNG = np.random.default_rng(44)
 pytestmark = pytest.mark.usefixtures("only_the_standin")
 SOURCE = """#include <mma.h>
@@ -116,3 +119,20 @@ extern "C" __global__ void k(float *y) {
             RuntimeError, match=r"line 9: reads byte \d+ of 's', shared memory that"
         ):
             kernel((1,), (32,), (y,))
+
+
+@pytest.mark.skipif(not can_compile(), reason="the x-ray needs g++ on x86-64")
+@pytest.mark.parametrize("between, found", [("__syncwarp();", 0), ("", 1)])
+def test_a_tile_is_loaded_of_what_a_barrier_has_made_seen(between, found):
+    """The lanes come together to load it, which orders no memory."""
+    source = f"""#include <mma.h>
+    extern "C" __global__ void k(const half *x, float *y) {{
+        __shared__ half a[256];
+        for (int j = threadIdx.x; j < 256; j += 32) a[j] = x[j];
+        {between}
+        nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> f;
+        nvcuda::wmma::load_matrix_sync(f, a, 16);
+        y[threadIdx.x] = f.x[0];
+    }}"""
+    arguments = cp.arange(256, dtype="e"), cp.zeros(32, "f")
+    assert len(xray(cp.RawKernel(source, "k"), (1,), (32,), arguments).races) == found

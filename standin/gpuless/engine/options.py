@@ -15,8 +15,8 @@ from gpuless.engine.errors import CompileError
 _FLAGS = frozenset(
     "--device-c -dc --device-w -dw --extensible-whole-program -ewp --device-debug -G "
     "--generate-line-info -lineinfo --use_fast_math -use_fast_math --extra-device-vectorization "
-    "-extra-device-vectorization --dlink-time-opt -dlto --gen-opt-lto -gen-opt-lto --optix-ir "
-    "-optix-ir --no-cache -no-cache --no-source-include -no-source-include --pch -pch "
+    "-extra-device-vectorization --gen-opt-lto -gen-opt-lto --no-cache -no-cache "
+    "--no-source-include -no-source-include --pch -pch "
     "--disable-warnings -w --Wreorder -Wreorder --restrict -restrict -default-device "
     "--device-as-default-execution-space --device-int128 -device-int128 --display-error-number "
     "-err-no --no-display-error-number -no-err-no --fdevice-syntax-only -fdevice-syntax-only "
@@ -105,6 +105,8 @@ def parse(options: tuple[str, ...]) -> Options:
                 _refuse_unless(_MACRO.fullmatch(text), "macro definition", text)
                 macro, given, body = text.partition("=")
                 definitions.append(f"#define {macro} {body if given else 1}")
+        elif name in ("--dlink-time-opt", "-dlto", "--optix-ir", "-optix-ir"):
+            raise _refusal(f"{word} makes no cubin, which CuPy asks for")
         elif name in _FLAGS:
             if equals:
                 raise _refusal(f"{name} does not accept any argument")

@@ -17,6 +17,7 @@ constexpr int standin_bounds(long long, long long = 0, long long = 0) { return 1
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
+#undef __OPTIMIZE__  // which NVRTC has not
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)
 #endif

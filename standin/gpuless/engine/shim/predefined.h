@@ -6,6 +6,7 @@
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
 #define CUDART_VERSION 13000
+#define __NVCC_DIAG_PRAGMA_SUPPORT__ 1
 #define __CUDA_ARCH__ 750
 #define __CUDA_ARCH_LIST__ 750
 #define __LP64__ 1

@@ -88,10 +88,13 @@ template <class F, class V>
 inline void fill_fragment(F &f, const V &value) {
     for (auto &x : f.x) x = value;
 }
+// The lanes come together, as at a shuffle: what they have written is not yet what the others read.
+inline void standin_together(int line) { standin_exchange(0xffffffffu, 0, 0, standin_nothing, line); }
+
 template <class Use, int M, int N, int K, class T, class Layout, class P>
 inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const P *p, unsigned int stride,
                              int line = __builtin_LINE()) {
-    __syncwarp(0xffffffffu, line);
+    standin_together(line);
     const bool by_rows = __is_same(Layout, row_major);
     for (int i = 0; i < f.num_elements; ++i)
         f.x[i] = by_rows ? p[f.row(i) * (size_t)stride + f.column(i)]
@@ -100,7 +103,7 @@ inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const P *p, u
 template <int M, int N, int K, class T, class P>
 inline void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const P *p, unsigned int stride,
                              layout_t layout, int line = __builtin_LINE()) {
-    __syncwarp(0xffffffffu, line);
+    standin_together(line);
     for (int i = 0; i < f.num_elements; ++i)
         f.x[i] = layout == mem_row_major ? p[f.row(i) * (size_t)stride + f.column(i)]
                                          : p[f.column(i) * (size_t)stride + f.row(i)];
@@ -108,7 +111,7 @@ inline void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const P *p, u
 template <int M, int N, int K, class T, class P>
 inline void store_matrix_sync(P *p, const fragment<accumulator, M, N, K, T> &f, unsigned int stride,
                               layout_t layout, int line = __builtin_LINE()) {
-    __syncwarp(0xffffffffu, line);
+    standin_together(line);
     for (int i = 0; i < f.num_elements; ++i)
         (layout == mem_row_major ? p[f.row(i) * (size_t)stride + f.column(i)]
                                  : p[f.column(i) * (size_t)stride + f.row(i)]) = f.x[i];

@@ -296,6 +296,9 @@ class TextureDescriptor(_Descriptor):
         # Without normalised coordinates CUDA takes these two modes for clamp.
         modes = [m if self._normalized or m == BORDER else CLAMP for m in self._modes]
         border = self._colors
+        if to_float:  # no more than a texel may be
+            lowest = 0.0 if texels.format else -1.0
+            border = tuple(min(max(color, lowest), 1.0) for color in border)
         if whole and any(border):
             if texels.bits < 32:
                 raise not_covered("a border colour of a texture of integers of 8 or 16 bits")
