@@ -229,3 +229,30 @@ def test_reductions_into_integers_are_cut_off_by_a_gpus_rule():
             assert reduce(x, axis=axis, out=cp.zeros(2, "u1")).tolist() == right
     assert cp.trace(-x, out=cp.zeros((), "u8")) == 0
     assert cp.mean(cp.array([-1, -2]), out=cp.zeros((), "u8")) == 0
+
+
+def test_reductions_into_another_type_are_made_in_their_own():
+    x = cp.array([[-1, 100, 101], [7, -128, 3]], "i1")
+    assert x.max(1, out=cp.zeros(2, "u8")).tolist() == [101, 7]
+    assert x[:, :1].max(1, out=cp.zeros(2, "u1")).tolist() == [255, 7]
+    single = cp.array([[0.1, 0.2], [0.3, 0.4]], "f")
+    assert single.mean(0, out=cp.zeros(2)).tolist() == single.mean(0).tolist()
+    assert cp.median(single, 0, out=cp.zeros(2)).tolist() == cp.median(single, 0).tolist()
+    assert cp.nanmean(x, 0, out=cp.zeros(3, "u8")).tolist() == [3, 0, 52]
+    halves = cp.array([[1.001, 1.002], [1.003, 1.0]], "e")
+    assert halves.mean(0, out=cp.zeros(2)).tolist() == halves.astype("f").mean(0).tolist()
+    assert cp.median(halves, 0, out=cp.zeros(2))[0] == 1.001953125
+    for call in (
+        lambda: cp.nanmax(single + 1j, 0, out=cp.zeros(2)),
+        lambda: cp.mean((single + 1j)[:, ::2], 0, out=cp.zeros(1)),
+    ):
+        with pytest.raises(cp.cuda.compiler.CompileException, match="of complex ones"):
+            call()
+    for error, call in (
+        (ValueError, lambda: cp.median(single, 0, out=cp.zeros(2, "i"))),
+        (TypeError, lambda: cp.take(single, 0, 0, out=cp.zeros(2, "e"))),
+        (TypeError, lambda: cp.min(x > 0, out=cp.zeros((), "i1"))),
+        (TypeError, lambda: cp.nanmean(single, 0, "i1")),
+    ):
+        with pytest.raises(error):
+            call()

@@ -208,9 +208,11 @@ def test_quantiles_with_nan():
     assert cp.quantile(rows, 0.25, axis=1, keepdims=True).tolist() == [[1.5], [4.5]]
     assert cp.quantile(rows, 0.25, axis=1).dtype == np.float32
     assert cp.percentile(cp.array([True, False]), 75).get() == 0.75
-    out = cp.zeros(2)
-    assert cp.quantile(rows, 0.5, axis=1, out=out) is out
-    np.testing.assert_array_equal(out.get(), [NAN, 5])  # 2 + 0 * (NaN - 2), and 5
+    out = cp.zeros((1, 2))
+    assert cp.quantile(rows, [0.5], axis=1, out=out) is out
+    np.testing.assert_array_equal(out.get(), [[NAN, 5]])  # 2 + 0 * (NaN - 2), and 5
+    with pytest.raises(ValueError, match="squeeze"):
+        cp.quantile(rows, 0.5, axis=1, out=cp.zeros(2))
     assert cp.percentile(x, 0, overwrite_input=True).get() == x[0].get() == 1
     for call in (cp.percentile, cp.quantile):
         with pytest.raises(ValueError, match="not yet supported"):

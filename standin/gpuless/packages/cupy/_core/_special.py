@@ -257,6 +257,8 @@ def sort_complex(a):
 
 
 def take(a, indices, axis=None, out=None):
+    if out is not None and out.dtype != a.dtype:
+        raise TypeError("Output dtype mismatch")
     size = a.size if axis is None or not a.ndim else a.shape[normalized(axis, a.ndim)[0]]
     indices = np.asarray(indices)
     if size and indices.dtype.kind in "iu":
@@ -520,6 +522,8 @@ vdot = _in_half(np.vdot)
 def tensordot(a, b, axes=2):
     if not (a.ndim and b.ndim) and axes not in (0, ((), ())):
         raise ValueError("An input is zero-dim while axes has dimensions")
+    if isinstance(axes, int) and axes == a.ndim == b.ndim and a.shape == b.shape:
+        return dot(a.ravel(), b.ravel())
     return np.tensordot(a, b, axes)
 
 

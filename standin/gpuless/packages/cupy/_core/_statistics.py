@@ -82,6 +82,8 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
         found = found.reshape([-1, *ones] if places.size > 1 else ones)
     if out is None:
         return np.asarray(found, order="C")
+    if not places.ndim:  # CuPy wants an axis more of it, and takes it off again
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     if out.shape != found.shape:
         raise ValueError("Output shape mismatch")
     if method in _WHOLE and out.dtype != found.dtype:

@@ -170,6 +170,13 @@ def _is_added_by_cub(a: np.ndarray, axis) -> bool:
     return axes == list(range(kept, a.ndim) if a.flags.c_contiguous else range(len(axes)))
 
 
+def _fill(out, made):
+    """``out`` with a result that a kernel has in its own type, and makes this one of it."""
+    if np.iscomplexobj(made) and out.dtype.kind != "c":
+        raise CompileException("CuPy's kernel makes no real numbers of complex ones", "", "out", ())
+    return into(out, made)
+
+
 def reduced(function: Callable, types: str = "all") -> Callable:
     """``function`` over axes, whose result is in C's order but where cuB leaves it in Fortran's.
 
@@ -179,12 +186,11 @@ def reduced(function: Callable, types: str = "all") -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, *args, **kwargs):
         if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
-            if a.flags.forc and a.dtype.char in _OF_CUB:  # CuPy passes it to cuB as the dtype
+            if a.flags.forc and a.dtype.char in _OF_CUB + "?":  # CuPy passes it to cuB as the dtype
                 raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
-        out = kwargs.get("out")
-        if out is not None and out.dtype.kind in "iu" and a.dtype.kind == "f" and types == "all":
-            del kwargs["out"]  # whose integers a GPU makes of the result
-            return into(out, function(a, axis, *args, **kwargs))
+        if types == "all" and kwargs.get("out") is not None:
+            out, made = kwargs.pop("out"), np.asarray(function(a, axis, *args, **kwargs))
+            return (into if _is_added_by_cub(a, axis) else _fill)(out, made)
         result = function(a, axis, *args, **kwargs)
         if isinstance(axis, tuple) and not axis and result is not kwargs.get("out"):
             return np.asarray(result, order="C")
@@ -213,10 +219,6 @@ def summed(function: Callable) -> Callable:
             a = np.where(np.isnan(a), a.dtype.type(function is np.nanprod), a)
         if kind in "iu" and a.dtype.kind == "f":
             a = cast(a, np.dtype(dtype)).astype(dtype)
-        if dtype is None and out is not None and kind + out.dtype.kind in ("ff", "fc", "cc"):
-            dtype = a.dtype
-        if out is not None and kind == "f" and out.dtype.kind in "iu":
-            return into(out, added(a, axis, dtype, None, **kwargs))
         return added(a, axis, dtype, out, **kwargs)
 
     added = in_float(function)
@@ -232,12 +234,13 @@ def in_float(function: Callable) -> Callable:
     def call(a, axis=None, dtype=None, out=None, **kwargs):
         refuse_real(a, dtype, kinds)
         if np.dtype(dtype or a.dtype).char != "e":
-            return added(a, axis, dtype, out, **kwargs)
-        made = added(a.astype("e", copy=False), axis, "f", None, **kwargs)
+            made = added(a, axis, dtype, None, **kwargs)
+            return made if out is None else _fill(out, made)
+        made = np.asarray(added(a.astype("e", copy=False), axis, "f", None, **kwargs))
         if out is None:
-            return np.asarray(made).astype("e")
-        np.copyto(out, made, "unsafe")
-        return out
+            return made.astype("e")
+        by_cub = function in (np.sum, np.prod) and _is_added_by_cub(a, axis)
+        return _fill(out, made.astype("e") if by_cub else made)
 
     return call
 
@@ -284,11 +287,12 @@ def _mean(a, axis=None, dtype=None, out=None, **kwargs):
         a, dtype = a.astype("e", copy=False), None  # whose mean NumPy, too, takes of single ones
     if out is not None and dtype is not None and np.dtype(dtype).kind in "biu":
         return into(out, np.mean(a, axis, float, None, **kwargs))
-    if out is not None and out.dtype.kind in "iu" and a.dtype.kind != "c":
-        if a.dtype.char in "fd" and dtype in (None, a.dtype) and _is_added_by_cub(a, axis):
-            into(out, in_float(np.sum)(a, axis, **kwargs))  # whose integers are divided
+    if out is not None:
+        if a.dtype.char in "fdFD" and dtype in (None, a.dtype) and _is_added_by_cub(a, axis):
+            _fill(out, in_float(np.sum)(a, axis, **kwargs))  # the sum, which is divided there
             return into(out, np.divide(out, a.size // out.size))
-        return into(out, _mean(a, axis, dtype, None, **kwargs))
+        half = dtype is None and a.dtype == "e"
+        return _fill(out, _mean(a, axis, "f" if half else dtype, None, **kwargs))
     if dtype is None or np.dtype(dtype).kind not in "iu":
         return _mean_in_parts(a, axis, dtype, out, **kwargs)
     made = np.asarray(np.mean(a, axis, float, None, **kwargs))
@@ -354,8 +358,13 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
             raise ValueError("kth(=-1) out of bounds 0")
         if a.dtype.kind in kinds:
             out = kwargs.pop("out", None)
-            made = function(a, axis, *args, **kwargs)
-            return made if out is None else into(out, made)
+            wide = a.astype("f") if a.dtype == "e" else a
+            made = function(wide, axis, *args, **kwargs)
+            if out is None:
+                return np.asarray(made).astype("e") if a.dtype == "e" else made
+            if out.dtype.kind in "iu" and a.dtype.kind in "fc":
+                raise ValueError("cannot convert float NaN to integer")
+            return _fill(out, made)
         made = function(a, axis, *args, **kwargs)
         if not np.size(made):
             raise ValueError(f"cannot reshape array of size 0 into shape {np.shape(made)}")
@@ -380,7 +389,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Told that it may, CuPy writes the largest number over each NaN of an array that lies as it is
     added; all else it does with copies."""
     if a.dtype.kind not in "fc":
-        return _median(a, axis, out, overwrite_input, keepdims)
+        return _median(a, axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims)
     wide = a.astype("f") if a.dtype == "e" else a  # where the sum of two numbers is no infinity
     made = np.asarray(_nanmedian(wide, axis, keepdims=keepdims)).astype(a.dtype)
     axes = normalized(axis, a.ndim)
@@ -401,7 +410,7 @@ def nan_extreme(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, out=None, keepdims=False):
         made = function(a, axis, keepdims=keepdims)
-        return made if out is None else into(out, made)
+        return made if out is None else _fill(out, made)
 
     return call
 
@@ -412,7 +421,13 @@ _nanmean = in_float(np.nanmean)
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
         raise ValueError("zero-size array to reduction operation cupy_nanmean")
-    kind = np.dtype(dtype or a.dtype)
+    if a.dtype.kind in "biu":
+        return mean(a, axis, dtype, out, keepdims=keepdims)
+    if (out is not None and out.dtype.kind in "biu") or np.dtype(dtype or a.dtype).kind in "biu":
+        raise TypeError("If a is inexact, then out must be inexact")
+    kind = np.dtype(dtype or a.dtype) if out is None else out.dtype  # in which it is added
+    if out is not None and a.dtype.kind == "c" != kind.kind:
+        _fill(out, a)  # an error
     if a.dtype.kind in "fc" and (a.dtype == "e" or kind == "e") and a.dtype != kind:
         size = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
         if size >= 128 and _is_added_by_cub(a, axis):  # cuB's part
@@ -420,7 +435,8 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
             hint = f"{message}; take that of array.astype({str(kind)!r})"
             raise CompileException(hint, "", "cupy_nanmean", ())
     if kind != "e":
-        return _nanmean(a, axis, dtype, out, keepdims=keepdims)
+        made = _nanmean(a, axis, kind, None, keepdims=keepdims)
+        return made if out is None else into(out, made)
     total = in_float(np.nansum)(a, axis, "e", keepdims=keepdims)
     count = np.sum(~np.isnan(a), axis, keepdims=keepdims)
     made = np.asarray(total / np.asarray(count, "f").astype("e")).astype("e")
