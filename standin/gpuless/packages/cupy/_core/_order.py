@@ -28,8 +28,14 @@ def sorts_instead(a, kth, axis: int, least: int) -> bool:
     return length < 32 or parts < least or most >= 1024
 
 
+def _check(kth) -> None:
+    if isinstance(kth, np.integer):  # CuPy takes all but Python's numbers for a list
+        raise TypeError(f"{type(kth).__name__!r} object is not iterable")
+
+
 def partition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
+    _check(kth)
     made = np.partition(a, kth, axis)  # an error where kth is none
     if not a.shape[axis]:
         raise ValueError(f"kth(={np.ravel(kth)[0]}) out of bounds 0")
@@ -38,6 +44,7 @@ def partition(a, kth, axis=-1):
 
 def argpartition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
+    _check(kth)
     made = np.argpartition(a, kth, axis)
     return np.argsort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 1) else made
 
