@@ -155,7 +155,7 @@ class Copies:
 
     def byteswap(self, inplace=False):
         if not inplace:
-            return routine(np.ndarray.byteswap, self)
+            return routine(np.ndarray.byteswap, self, new_order="C")
         _alignment.check(self)
         submit(lambda: self._array.byteswap(inplace=True))
         return self

@@ -28,23 +28,24 @@ def sorts_instead(a, kth, axis: int, least: int) -> bool:
     return length < 32 or parts < least or most >= 1024
 
 
-def _check(kth) -> None:
+def _check(kth, length: int) -> None:
     if isinstance(kth, np.integer):  # CuPy takes all but Python's numbers for a list
         raise TypeError(f"{type(kth).__name__!r} object is not iterable")
+    for one in np.ravel(kth):
+        if not -length <= one < length:
+            raise ValueError(f"kth(={one}) out of bounds {length}")
 
 
 def partition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    _check(kth)
-    made = np.partition(a, kth, axis)  # an error where kth is none
-    if not a.shape[axis]:
-        raise ValueError(f"kth(={np.ravel(kth)[0]}) out of bounds 0")
+    _check(kth, a.shape[axis])
+    made = np.partition(a, kth, axis)
     return np.sort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 33) else made
 
 
 def argpartition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    _check(kth)
+    _check(kth, a.shape[axis])
     made = np.argpartition(a, kth, axis)
     return np.argsort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 1) else made
 

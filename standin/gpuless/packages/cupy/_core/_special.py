@@ -288,6 +288,8 @@ def of_whole(row: Callable) -> Callable:
 def around(a, decimals=0, out=None):
     """Rounded in double precision, whatever the array's; integers among themselves."""
     a = np.asarray(a)
+    if isinstance(decimals, (float, np.floating)):
+        raise TypeError("decimals is a whole number")
     if a.dtype.kind in "iu" and -17 < decimals < 0:
         made = _rounded(a, 10**-decimals).astype(a.dtype)
         return made if out is None else _as_ufunc(out, made)
