@@ -38,15 +38,15 @@ def _check(kth, length: int) -> None:
 
 def partition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    _check(kth, a.shape[axis])
     made = np.partition(a, kth, axis)
+    _check(kth, a.shape[axis])
     return np.sort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 33) else made
 
 
 def argpartition(a, kth, axis=-1):
     a, axis = (a.ravel(), -1) if axis is None else (a, axis)
-    _check(kth, a.shape[axis])
     made = np.argpartition(a, kth, axis)
+    _check(kth, a.shape[axis])
     return np.argsort(a, axis, kind="stable") if sorts_instead(a, kth, axis, 1) else made
 
 
