@@ -76,12 +76,17 @@ def refuse_real(a, dtype, kinds: str = "c") -> None:
 
 
 def variance(row: Callable) -> Callable:
-    """``row``, which fills an ``out`` and returns numbers of the type that they have without it."""
+    """``row``, which fills an ``out`` of the type that the result has without it; ``nanvar`` fills
+    a wider one, too."""
 
     def var(*args, **kwargs):
         out = args[3] if len(args) > 3 else kwargs.get("out")
         if not (isinstance(out, ndarray) and args and isinstance(args[0], ndarray)):
             return row(*args, **kwargs)
+        kind = args[0].dtype
+        if row.__name__ == "nanvar" and kind.kind in "fc" and out.dtype.kind == "f":
+            if np.can_cast(kind.char.lower(), out.dtype):
+                return row(*args, **kwargs)
         return into_own(*args, **kwargs)
 
     def into_own(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
