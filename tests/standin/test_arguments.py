@@ -3,6 +3,7 @@
 import pickle
 
 import cupy as cp
+import cupyx.scipy.ndimage
 import cupyx.scipy.signal
 import numpy as np
 import pytest
@@ -53,6 +54,13 @@ def test_of_numpy_alone(call):
 def test_that_mean_something_else(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_structure_is_not_iterated_three_times():
+    cross = cupyx.scipy.ndimage.generate_binary_structure(2, 1)
+    assert cupyx.scipy.ndimage.iterate_structure(cross, 2).shape == (5, 5)
+    with pytest.raises(NotImplementedError, match="only brute_force"):
+        cupyx.scipy.ndimage.iterate_structure(cross, 3)
 
 
 def test_wrap_pads_in_rounds():

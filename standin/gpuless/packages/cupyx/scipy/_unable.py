@@ -29,6 +29,12 @@ def _iterations(given: dict) -> str | None:
     return "only brute_force iteration has been implemented"
 
 
+def _iterated(given: dict) -> str | None:
+    """CuPy dilates a structure without ``brute_force``."""
+    more = given.get("iterations", 1) - 1
+    return _iterations({"structure": given["structure"], "iterations": more}) if more > 1 else None
+
+
 def _distances(given: dict) -> str | None:
     image = given["input"]
     if image.dtype.kind == "c":
@@ -465,6 +471,7 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 UNABLE = {
     **_check_of("dct idct dst idst dctn idctn dstn idstn", _kinds),
     **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
+    **_check_of("iterate_structure", _iterated),
     **_check_of("distance_transform_edt", _distances),
     **_check_of("sum sum_labels mean variance standard_deviation", _labels),
     **_check_of("center_of_mass", _places),
