@@ -103,7 +103,7 @@ def _summed(given: dict) -> str | None:
     _constants(given)
     if given.get("boundary", "fill") == "fill":
         constant(given.get("fillvalue", 0))
-    large, small = given.get("in1"), given.get("in2")  # others are ndimage's
+    large, small = given.get("in1"), given.get("in2")
     if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
         return None
     if given.get("method") == "fft" or not (large.size and small.size):
@@ -488,7 +488,10 @@ UNABLE = {
     **_check_of("resample", lambda given: _window(given) or _in_time(given)),
     **_check_of("argrelextrema", _maxima),
     **_check_of("argrelmax argrelmin", _no_complex),
-    **_check_of("convolve2d correlate2d convolve correlate", _summed),
+    **_check_of("convolve2d correlate2d", _summed),
+    **_check_of(
+        "convolve correlate", lambda given: (_edges if "input" in given else _summed)(given)
+    ),
     **_check_of("medfilt2d", _flat),
     **_check_of("minkowski", _power),
     **_check_of("polygamma", _orders),
@@ -512,7 +515,7 @@ UNABLE = {
     **_check_of("affine_transform map_coordinates rotate zoom", _overlap),
     **_check_of("shift", _shifted),
     **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
-    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _constants),
+    **_check_of("gaussian_laplace gaussian_gradient_magnitude", _edges),
     **_check_of("minimum_filter maximum_filter", _ordered),
     **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
