@@ -63,6 +63,33 @@ def test_a_structure_is_not_iterated_three_times():
         cupyx.scipy.ndimage.iterate_structure(cross, 3)
 
 
+def test_sobel_takes_one_mode_and_borders_that_fit():
+    image = cp.arange(20, dtype="u1").reshape(4, 5)
+    ndimage = cupyx.scipy.ndimage
+    with pytest.raises(RuntimeError, match="boundary mode not supported"):
+        ndimage.sobel(image, mode=["wrap", "reflect"])
+    for call in (
+        lambda **how: ndimage.convolve(image, cp.ones((3, 3)), **how),
+        lambda **how: ndimage.gaussian_laplace(image, 1, **how),
+    ):
+        with pytest.raises(NotImplementedError, match="Non-finite cval"):
+            call(mode="constant", cval=np.nan)
+        assert call(mode="constant", cval=1).shape == (4, 5)
+
+
+def test_lombscargle_has_no_power_at_frequency_0():
+    times = cp.linspace(0, 3, 40)
+    power = cupyx.scipy.signal.lombscargle(times, cp.sin(times * 5) + 0.3, cp.array([0.0, 1, 5]))
+    assert cp.isnan(power).tolist() == [True, False, False]
+
+
+def test_lp2hp_fills_up_the_shorter_one_in_its_type():
+    b, a = cp.array([1, 2, 0.5], "f"), cp.array([1], "f")
+    for above, below, kinds in ((b, a, "df"), (a, b, "dd")):
+        made = cupyx.scipy.signal.lp2hp(above, below, 2.0)
+        assert "".join(one.dtype.char for one in made) == kinds
+
+
 def test_wrap_pads_in_rounds():
     """Each takes what the one before has made: with two sides the period grows."""
     assert cp.pad(cp.arange(3), (1, 7), "wrap").tolist() == [2, 0, 1, 2, 0, 1, 2, 2, 0, 1, 2]

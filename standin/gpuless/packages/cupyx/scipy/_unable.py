@@ -357,6 +357,13 @@ def _edges(given: dict) -> str | None:
         return "Non-finite cval is not supported for outputs with integer dtype."
 
 
+def _edges_of_one_mode(given: dict) -> str | None:
+    mode = given.get("mode", "reflect")
+    if not isinstance(mode, str):
+        raise RuntimeError(f"boundary mode not supported (actual: {mode})")
+    return _edges(given)
+
+
 def _labels(given: dict) -> None:
     index, labels = given.get("index"), given.get("labels")
     if not (labels is None or isinstance(labels, ndarray)):
@@ -514,7 +521,8 @@ UNABLE = {
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate zoom", _overlap),
     **_check_of("shift", _shifted),
-    **_check_of("gaussian_filter gaussian_filter1d prewitt sobel laplace", _edges),
+    **_check_of("gaussian_filter gaussian_filter1d laplace", _edges),
+    **_check_of("prewitt sobel", _edges_of_one_mode),
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _edges),
     **_check_of("minimum_filter maximum_filter", _ordered),
     **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),

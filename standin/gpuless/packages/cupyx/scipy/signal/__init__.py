@@ -240,11 +240,12 @@ def gauss_spline(x, n):
 
 
 def lombscargle(x, y, freqs, precenter=False, normalize=False):
-    """The periodogram of values at uneven times; normalized by what they were before their mean
-    was taken off."""
+    """The periodogram of values at uneven times, NaN at frequency 0; normalized by what they were
+    before their mean was taken off."""
     x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
+    found = _cupy.where(freqs == 0, _cupy.nan, found)
     return found * (2 / _cupy.dot(y, y)) if normalize else found
 
 

@@ -65,8 +65,11 @@ def of(library: dict) -> dict:
         return w, h.astype(np.result_type(_dtype(w), _dtype(b), _dtype(a), np.complex64))
 
     def lp2hp(b, a, wo=1.0):
-        b, a = (b, a) if np.ndim(wo) == 0 and wo == 1 else (_doubled(b), _doubled(a))
-        return library["lp2hp"](b, a, wo)
+        if np.ndim(wo) == 0 and wo == 1:
+            return library["lp2hp"](b, a, wo)
+        above, below = library["lp2hp"](_doubled(b), _doubled(a), wo)
+        longer = getattr(b, "size", 1) > getattr(a, "size", 1)  # what is filled up keeps its type
+        return above, below.astype(_dtype(a)) if longer and _dtype(a).char in "ef" else below
 
     def of_system(name: str):
         def respond(system, w=None, n=10000 if name == "freqresp" else 100):
