@@ -15,7 +15,7 @@ from cupy._core._casts import as_type
 from cupy._core._dispatch import check_number, named, unsupported
 from cupy._core._indexing import wrapped
 from cupy._core._loops import remainder
-from cupy._core._ndarray import ndarray
+from cupy._core._ndarray import ndarray, poison
 from cupy._core._reductions import into, normalized
 from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
@@ -210,8 +210,12 @@ def pad(array, pad_width, mode="constant", **kwargs):
     if isinstance(pad_width, dict):
         raise TypeError("`pad_width` must be of integral type.")
     made = np.pad(array, pad_width, mode, **kwargs)
+    pairs = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    if isinstance(mode, str) and mode == "empty":
+        poison(made)
+        ends = zip(pairs, array.shape, strict=True)
+        made[tuple(slice(left, left + n) for (left, _), n in ends)] = array
     if isinstance(mode, str) and mode == "wrap":
-        pairs = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
         for axis, pair in enumerate(pairs):
             array = np.take(array, _rounds(array.shape[axis], *pair), axis)
         made[...] = array
