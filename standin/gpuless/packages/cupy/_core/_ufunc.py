@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cupy._core import _alignment
-from cupy._core._casts import as_type
+from cupy._core._casts import as_type, cast
 from cupy._core._creation import array as as_array
 from cupy._core._dispatch import (
     SCALARS,
@@ -137,7 +137,7 @@ class ufunc:
             elif made is None:
                 self._function(*operands, out=targets, where=where, **options)
             for target, result in zip(targets, made or (), strict=False):
-                np.copyto(target, as_type(result, target.dtype), "unsafe", where=where)
+                np.copyto(target, cast(result, target.dtype), "unsafe", where=where)
 
         submit(work)
         return outs[0] if self.nout == 1 else tuple(outs)
