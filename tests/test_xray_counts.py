@@ -108,6 +108,21 @@ def test_an_array_that_is_a_slice_keeps_its_alignment():
     assert load.array == "x"
 
 
+@pytest.mark.parametrize(
+    ("value", "requests"),
+    [("x[t] * x[t + 32]", 2), ("x[t] / x[t + 32]", 2), ("exp(x[t])", 1), ("-conj(x[t])", 1)],
+)
+def test_both_parts_of_a_complex_number_are_read_at_once(value, requests):
+    code = f"""#include <cupy/complex.cuh>
+    extern "C" __global__ void k(const complex<float> *x, complex<float> *y) {{
+        int t = threadIdx.x;
+        y[t] = {value};
+    }}"""
+    given = cp.ones(64, "F"), cp.zeros(32, "F")
+    found = one(helpers.xray(cp.RawKernel(code, "k"), (1,), (32,), given), "load", "x")
+    assert (found.requests, found.sectors, found.line) == (requests, 8 * requests, 4)
+
+
 def test_a_float4_is_one_access():
     x = cp.zeros(4 * 16384, "f4")
     found = body(

@@ -206,3 +206,27 @@ def test_real_parts_lie_between_others():
     assert (pairs @ cp.ones(3)).tolist() == [1, 1, 0]
     part.data[0] = 7
     assert a.data[0] == 7 + 2j
+
+
+def test_a_column_is_no_row_to_be_set_from_a_vector():
+    warnings.simplefilter("ignore")  # of a changed structure
+    dense = cp.array([[1, 0, 2.0], [0, 0, 3], [4, 5, 0]])
+    for kind in (sparse.csr_matrix, sparse.csc_matrix):
+        made = kind(dense)
+        with pytest.raises(ValueError, match="cannot reshape"):
+            made[:, 0] = cp.arange(3.0)
+        made[:, 0] = cp.arange(3.0)[:, None]
+        made[0, :] = cp.array([7.0, 8, 9])
+        made[1:, 1:] = cp.array([5.0, 6])
+        assert made.toarray().tolist() == [[7, 8, 9], [1, 5, 6], [2, 5, 6]]
+
+
+def test_a_product_of_booleans_and_integers_has_no_kernel():
+    made = sparse.csr_matrix(cp.eye(3, dtype="?"))
+    assert (made @ cp.ones(3, "f")).tolist() == [1, 1, 1]
+    with pytest.raises(TypeError, match="dtype is not supported: int32"):
+        made @ cp.ones((3, 3), "i4")
+    with pytest.raises(TypeError):
+        made.sum(axis=True)
+    with pytest.raises(TypeError):
+        made.diagonal(cp.array(1))

@@ -35,9 +35,12 @@ class __align__(2 * sizeof(T)) complex {
 };
 
 // The other operand is complex or a number of the same T: `2 * z` compiles as little as in CuPy.
+// Both parts of one are read at once, as a GPU does.
 #define STANDIN_OPERATOR(result, op, A, B, value)                              \
   template <typename T>                                                        \
-  __device__ result operator op(const A &a, const B &b) {                      \
+  __device__ result operator op(const A &left, const B &right) {               \
+    const A a = left;                                                          \
+    const B b = right;                                                         \
     return value;                                                              \
   }
 #define STANDIN_ARITHMETIC(op, A, B, re, im) \
@@ -67,30 +70,36 @@ STANDIN_COMPARISON(<=, a < b || a == b)
 STANDIN_COMPARISON(>=, b <= a)
 
 // As CuPy has it: scaled by |re| + |im|, so that |b|**2 cannot overflow, and NaN where that is infinite.
-template <typename T> __device__ complex<T> operator/(const complex<T> &a, const complex<T> &b) {
+template <typename T> __device__ complex<T> standin_quotient(complex<T> a, complex<T> b) {
   const T scale = T(1) / (::fabs(b.real()) + ::fabs(b.imag()));
   const complex<T> p = a * scale, q = b * scale;
   const T whole = T(1) / (q.real() * q.real() + q.imag() * q.imag());
   return complex<T>((p.real() * q.real() + p.imag() * q.imag()) * whole,
                     (p.imag() * q.real() - p.real() * q.imag()) * whole);
 }
+STANDIN_OPERATOR(complex<T>, /, complex<T>, complex<T>, standin_quotient(a, b))
 template <typename T> __device__ complex<T> operator+(const complex<T> &a) { return a; }
-template <typename T> __device__ complex<T> operator-(const complex<T> &a) {
+template <typename T> __device__ complex<T> operator-(const complex<T> &right) {
+  const complex<T> a = right;
   return complex<T>(-a.real(), -a.imag());
 }
 
 template <typename T> __device__ T real(const complex<T> &z) { return z.real(); }
 template <typename T> __device__ T imag(const complex<T> &z) { return z.imag(); }
-template <typename T> __device__ T abs(const complex<T> &z) {
+template <typename T> __device__ T abs(const complex<T> &given) {
+  const complex<T> z = given;
   return static_cast<T>(::hypot(z.real(), z.imag()));
 }
-template <typename T> __device__ T arg(const complex<T> &z) {
+template <typename T> __device__ T arg(const complex<T> &given) {
+  const complex<T> z = given;
   return static_cast<T>(::atan2(z.imag(), z.real()));
 }
-template <typename T> __device__ T norm(const complex<T> &z) {
+template <typename T> __device__ T norm(const complex<T> &given) {
+  const complex<T> z = given;
   return z.real() * z.real() + z.imag() * z.imag();
 }
-template <typename T> __device__ complex<T> conj(const complex<T> &z) {
+template <typename T> __device__ complex<T> conj(const complex<T> &given) {
+  const complex<T> z = given;
   return complex<T>(z.real(), -z.imag());
 }
 template <typename T> __device__ complex<T> proj(const complex<T> &z) {  // of infinities: one
@@ -103,7 +112,8 @@ template <typename T> __device__ complex<T> polar(const T &radius, const T &angl
 // The C library's functions of a complex number, of both precisions. NVRTC, which has none and runs
 // nothing here, sees that they are declared.
 #ifndef STANDIN_NVRTC
-template <typename C, typename T> inline C standin_c(const complex<T> &z) {
+template <typename C, typename T> inline C standin_c(const complex<T> &given) {
+  const complex<T> z = given;
   C value;
   __real__ value = z.real();
   __imag__ value = z.imag();

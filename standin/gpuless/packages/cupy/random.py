@@ -86,7 +86,7 @@ def _part(dtype) -> np.dtype:
 
 def _numbers(given: dict) -> None:
     for value in given.values():
-        if isinstance(value, (list, np.ndarray)) and np.ndim(value):
+        if isinstance(value, tuple) or isinstance(value, (list, np.ndarray)) and np.ndim(value):
             raise TypeError(f"a number or an array of the device, not {type(value)}")
 
 
@@ -368,6 +368,8 @@ class RandomState(_Source):
         return self._draw("choice", (a,), {"size": size, "replace": replace, "p": p}, None)
 
     def permutation(self, a):
+        if isinstance(a, bool):
+            raise TypeError("an integer is required")
         if not isinstance(a, int):
             if not isinstance(a, ndarray):
                 raise TypeError(f"an array of the device or an int is permuted, not {type(a)}")

@@ -254,7 +254,9 @@ class broadcast:
         shapes = [np.shape(a._array if isinstance(a, ndarray) else a) for a in arrays]
         self.shape = common_shape(shapes)
         self.nd, self.size = len(self.shape), math.prod(self.shape)
-        self.values = [broadcast_to(a, self.shape) if isinstance(a, ndarray) else a for a in arrays]
+        self.values = tuple(
+            broadcast_to(a, self.shape) if isinstance(a, ndarray) else a for a in arrays
+        )
 
 
 def require(a, dtype=None, requirements=None) -> ndarray:

@@ -369,8 +369,10 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
         raise TypeError(f"unsupported operand type(s) for @: {type(self)} and {type(first)}")
     elif name == "sum":
         axis = args[0] if args else kwargs.get("axis")
-        if isinstance(axis, (float, np.floating, cupy.ndarray)):
+        if isinstance(axis, (bool, float, np.floating, cupy.ndarray)):
             raise TypeError(f"axis must be an integer, not {type(axis)}")
+    elif name in ("diagonal", "trace") and isinstance(first, cupy.ndarray):
+        raise TypeError("'ndarray' object cannot be interpreted as an integer")
     elif name == "reshape":
         shape = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
         if any(isinstance(n, cupy.ndarray) for n in shape):
@@ -457,8 +459,10 @@ def _operator(name: str):
         if isinstance(other, cupy.ndarray) and not other.ndim and name[2:-2] in _SUMS:
             return getattr(self.toarray(), name)(other)
         of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
-        if of_matrices and self.nnz and self.dtype.char == _char_of(other) == "?":
-            raise TypeError("dtype is not supported: bool")
+        if of_matrices and self.nnz and isinstance(other, cupy.ndarray):
+            made = np.result_type(self.dtype, other.dtype)
+            if made.char not in "fdFD":
+                raise TypeError(f"dtype is not supported: {made}")
         if name == "__mul__" and isinstance(self, sparray) and isinstance(other, cupy.ndarray):
             _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.

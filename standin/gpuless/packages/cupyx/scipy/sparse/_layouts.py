@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 
@@ -53,6 +54,8 @@ class compressed:
                 raise ValueError("shape mismatch in assignment")
             here[key] = on_host(value)
             return
+        if not issparse(value):
+            _check_assigned(key, np.shape(value), self.shape)
         here[key] = on_host(value)
         self._hold(here)
 
@@ -62,6 +65,21 @@ class compressed:
 
 def _one_element(key) -> bool:
     return isinstance(key, tuple) and all(isinstance(one, (int, np.integer)) for one in key)
+
+
+def _check_assigned(key, given: tuple, shape: tuple) -> None:
+    """ValueError where CuPy makes more of a dense value than there is to set: of a vector, a matrix
+    for one column."""
+    row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+    if len(shape) != 2 or not all(isinstance(k, (int, np.integer, slice)) for k in (row, column)):
+        return
+    rows, columns = (
+        len(range(*k.indices(n))) if isinstance(k, slice) else 1
+        for k, n in zip((row, column), shape, strict=True)
+    )
+    whole = np.broadcast_shapes(given, (rows, columns))
+    if slice in map(type, (row, column)) and math.prod(whole) != rows * columns:
+        raise ValueError(f"cannot reshape array of shape {whole} into shape {(rows, columns)}")
 
 
 def _key(key):
