@@ -65,6 +65,8 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
         raise ValueError("Axis out of range")
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
     rows = np.moveaxis(a, axes, range(-len(axes), 0)).reshape(*kept, -1)
+    if overwrite_input and not rows.flags.c_contiguous:
+        raise NotImplementedError("Sorting non-contiguous array is not supported.")
     rows = rows if overwrite_input else rows.copy()
     rows.sort(axis=-1)
     at = places.reshape(-1) * (rows.shape[-1] - 1.0)

@@ -354,6 +354,9 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
     def median(a, axis=None, *args, **kwargs):
         if a.ndim == 0 and axis == ():
             raise np.exceptions.AxisError("Axis overrun")
+        in_place = kwargs.get("overwrite_input") and isinstance(axis, int)
+        if in_place and a.dtype.kind in kinds and not a.flags.c_contiguous:
+            raise NotImplementedError("Sorting non-contiguous array is not supported.")
         if a.dtype.kind in kinds and _is_over_nothing(a, axis):
             raise ValueError("kth(=-1) out of bounds 0")
         if a.dtype.kind in kinds:
