@@ -453,3 +453,13 @@ if ({lanes}) {{ __syncwarp(mask);
 if (t == 31) y[0] = v + 1; }}
 y[i + 1] = v;"""
     assert lines(look(text, blocks=1, threads=32)) == races
+
+
+def test_an_element_kernel_is_looked_at_before_it_has_changed_anything():
+    """Run once, a maximum by hand finds nothing more to write."""
+    largest = cp.ElementwiseKernel("int32 x", "raw int32 y", "if (x > y[0]) y[0] = x", "largest")
+    found = helpers.xray(largest, cp.arange(64, dtype="i4"), cp.zeros(1, "i4"))
+    assert found.races and [a.requests for a in found.accesses if a.kind == "store"] == [2]
+    higher = cp.ElementwiseKernel("int32 x", "int32 y", "if (x > y) y = x", "higher")
+    found = helpers.xray(higher, cp.arange(64, dtype="i4"), cp.zeros(64, "i4"))
+    assert not found.races and [a.lanes for a in found.accesses if a.kind == "store"] == [63]
