@@ -31,6 +31,7 @@ X, M = cp.arange(4.0), cp.arange(6.0).reshape(2, 3)
         lambda: cp.random.choice(3, 4, p=[0, 1, 0]),
         lambda: X.dump("path"),
         lambda: distance.euclidean(X, X, X),
+        lambda: distance.minkowski(X, X),
         lambda: distance.pdist(M, len),
     ],
 )
@@ -44,6 +45,7 @@ def test_of_numpy_alone(call):
     [
         (lambda: cp.fft.fftn(M, s=(-1, 3)), "give the length"),
         (lambda: cp.bincount(cp.array([], int), X), "same length"),
+        (lambda: distance.cdist(M, X), "2-dimensional"),
         (lambda: X.__dlpack__(stream=-2), "stream"),
         (lambda: distance.cdist(M, M, "jaccard"), "Unknown Distance Metric"),
         (lambda: cupyx.scipy.signal.get_window("tukey", 6), "needs one or more parameters"),

@@ -152,6 +152,16 @@ def test_without_a_pool():
         cp.cuda.set_allocator(pool.malloc)
 
 
+def test_there_is_nothing_at_address_0():
+    for call in (
+        lambda: cp.cuda.runtime.memcpy(0, 0, 5, 1),
+        lambda: cp.cuda.alloc(8).copy_from_host(0, 5),
+        lambda: cp.cuda.alloc(8).copy_to_host(0, 5),
+    ):
+        with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="InvalidValue"):
+            call()
+
+
 def test_pinned_memory():
     pool = cp.get_default_pinned_memory_pool()
     pool.free_all_blocks()

@@ -211,6 +211,9 @@ def test_quantiles_with_nan():
     out = cp.zeros((1, 2))
     assert cp.quantile(rows, [0.5], axis=1, out=out) is out
     np.testing.assert_array_equal(out.get(), [[NAN, 5]])  # 2 + 0 * (NaN - 2), and 5
+    with pytest.raises(IndexError, match="beside the numbers"):
+        cp.percentile(x, [50, -10])
+    assert cp.linspace(1.5, NAN, 1).tolist() == [1.5]
     with pytest.raises(ValueError, match="squeeze"):
         cp.quantile(rows, 0.5, axis=1, out=cp.zeros(2))
     assert cp.percentile(x, 0, overwrite_input=True).get() == x[0].get() == 1

@@ -400,6 +400,8 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     made, step = np.linspace(start, stop, num, endpoint, True)
     if not numbers:
         made = np.moveaxis(made, 0, axis)
+    elif num == 1:  # whatever the end is
+        made[:] = start
     elif num > 1 and step != 0:
         made[: num - endpoint] = _in_steps(start, step, made[: num - endpoint])
     if dtype is not None:

@@ -422,16 +422,16 @@ _nanmean = in_float(np.nanmean)
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    if a.dtype.kind in "fc" and _is_over_nothing(a, axis):
-        raise ValueError("zero-size array to reduction operation cupy_nanmean")
     if a.dtype.kind in "biu":
         return mean(a, axis, dtype, out, keepdims=keepdims)
-    if (out is not None and out.dtype.kind in "biu") or np.dtype(dtype or a.dtype).kind in "biu":
-        raise TypeError("If a is inexact, then out must be inexact")
-    kind = np.dtype(dtype or a.dtype) if out is None else out.dtype  # in which it is added
-    if out is not None and a.dtype.kind == "c" != kind.kind:
-        _fill(out, a)  # an error
-    if a.dtype.kind in "fc" and (a.dtype == "e" or kind == "e") and a.dtype != kind:
+    if _is_over_nothing(a, axis):
+        raise ValueError("zero-size array to reduction operation cupy_nanmean")
+    kinds = np.dtype(dtype or a.dtype), a.dtype if out is None else out.dtype
+    if any(kind.kind in "biu" for kind in kinds):
+        raise TypeError("the nanmean of numbers with a fraction is none of integers")
+    kind = kinds[out is not None]  # in which it is added
+    refuse_real(a, kind)
+    if "e" in (a.dtype.char, kind.char) and a.dtype != kind:
         size = math.prod(a.shape[i] for i in normalized(axis, a.ndim))
         if size >= 128 and _is_added_by_cub(a, axis):  # cuB's part
             message = "CuPy's kernel for the nanmean of halves in another type does not compile"

@@ -204,7 +204,7 @@ class MemoryPointer:
         from cupy.cuda import stream
 
         stream.refuse_while_capturing(what, on)
-        device, host = self._bytes(size).ctypes.data, _address(mem)
+        device, host = self._bytes(size).ctypes.data, _host_address(mem, size)
         to_host = what.startswith("D2H")
         stream.move(*((host, device) if to_host else (device, host)), size, on, self.mem)
 
@@ -225,11 +225,11 @@ class MemoryPointer:
         self.copy_from_device_async(src, size, _null())
 
     def copy_from_host(self, mem, size: int) -> None:
-        target, address = self._bytes(size), _address(mem)
+        target, address = self._bytes(size), _host_address(mem, size)
         _submit(lambda: ctypes.memmove(target.ctypes.data, address, size), _null())
 
     def copy_to_host(self, mem, size: int) -> None:
-        source, address = self._bytes(size), _address(mem)
+        source, address = self._bytes(size), _host_address(mem, size)
         _submit(lambda: ctypes.memmove(address, source.ctypes.data, size), _null())
 
     def copy_from(self, mem, size: int) -> None:
@@ -240,8 +240,12 @@ class MemoryPointer:
         self.memset_async(value, size, _null())
 
 
-def _address(mem) -> int:
-    return mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
+def _host_address(mem, size: int) -> int:
+    """The host's address; CUDARuntimeError (invalid argument) for bytes at address 0."""
+    address = int(mem.value or 0) if isinstance(mem, ctypes.c_void_p) else int(mem)
+    if size and not address:
+        raise runtime.CUDARuntimeError(1)
+    return address
 
 
 def _null():

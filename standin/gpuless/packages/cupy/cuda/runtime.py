@@ -122,7 +122,7 @@ def deviceDisablePeerAccess(peer: int) -> None:
 def _check_range(address: int, size: int, device: int | None = None) -> None:
     """CUDARuntimeError (invalid argument) unless the bytes are there, on that device if any."""
     found = _ownership.find(address)
-    if found is None and device is None:
+    if found is None and device is None and (address or not size):
         return  # the host's
     if found is None or found[1] < size or device not in (None, found[0]):
         error = CUDARuntimeError(1)

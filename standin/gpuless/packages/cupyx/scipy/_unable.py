@@ -124,11 +124,6 @@ def _flat(given: dict) -> None:
         raise ValueError("input must be 2d")
 
 
-def _power(given: dict) -> None:
-    if "p" not in given:
-        raise TypeError("minkowski() missing 1 required positional argument: 'p'")
-
-
 def _orders(given: dict) -> None:
     for value in (given["n"], given["x"]):
         if not isinstance(value, ndarray):
@@ -500,7 +495,6 @@ UNABLE = {
         "convolve correlate", lambda given: (_edges if "input" in given else _summed)(given)
     ),
     **_check_of("medfilt2d", _flat),
-    **_check_of("minkowski", _power),
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
     **_check_of("zpk2tf", _zeros),
