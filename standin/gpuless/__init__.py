@@ -112,8 +112,9 @@ def time_limit(seconds: float) -> contextlib.AbstractContextManager:
 
 
 def is_lenient() -> bool:
-    """Whether arguments of kernels that CuPy takes without a word, and that mean something on a
-    GPU, are taken here as well: an array of another dtype, a wider integer, one argument too many.
+    """Whether what CuPy takes without a word, and what means something on a GPU, is taken here as
+    well: an array of another dtype, a wider integer, one argument too many, a barrier before which
+    threads have returned.
     """
     return os.environ.get(LENIENT, "0") not in ("", "0")
 

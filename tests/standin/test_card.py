@@ -55,8 +55,10 @@ def test_what_chapters_ask_for_is_there():
     assert set(asked) <= set(properties())
     for name, (number, where) in cp.cuda._card.ATTRIBUTES.items():
         assert getattr(runtime, f"cudaDevAttr{name}") == number
-        assert runtime.deviceGetAttribute(number, 0) == properties()[where]
-        assert cp.cuda.Device().attributes[name] == properties()[where]
+        value = cp.cuda._card.attribute(properties(), where)
+        assert runtime.deviceGetAttribute(number, 0) == value
+        assert cp.cuda.Device().attributes[name] == value
+    assert cp.cuda.Device().attributes["MaxBlockDimZ"] == 64
     with pytest.raises(runtime.CUDARuntimeError, match="cudaErrorInvalidValue"):
         runtime.deviceGetAttribute(9999, 0)
 

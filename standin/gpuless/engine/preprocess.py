@@ -25,6 +25,7 @@ CUPY_HEADERS = {
     "cupy/float16.cuh": "float16.h",
     "cupy/carray.cuh": "carray.h",
     "cupy/atomics.cuh": "cupy_atomics.h",
+    "cupy/cuda_workaround.h": "cuda_workaround.h",
     "cupy/math_constants.h": "cupy_constants.h",
     "carray.h": "carray.h",
     "complex.h": "complex.h",
@@ -48,6 +49,9 @@ HEADERS = {
     "math_constants.h": "math_constants.h",
     "mma.h": "wmma.h",
 }
+# How those begin that include CUDA's C++ library, and what that says of older standards.
+_MODERN = ("cupy/complex", "cupy/cuda_", "cooperative_groups", "cuda/")
+DIALECT = "libcu++ requires at least C++ 17: leave out the option -std, or make it c++17"
 # A header that NVRTC does not compile, and what takes its place.
 _INSTEAD = {
     "thrust/complex.h": "NVRTC does not compile it either, as it includes <math.h>: CuPy's "
@@ -119,14 +123,17 @@ def _own_text() -> str:
 def _answers() -> Path:
     """A folder with a file for each header that the shim answers."""
     names = "\n".join(f"{name} {header}" for name, header in HEADERS.items())
-    folder = cache.folder() / f"answers-{compiler._key(names)}"
+    folder = cache.folder() / f"answers-{compiler._key(names, _own_text())}"
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="making-") as place:
             made = Path(place, "answers")
             for name, header in HEADERS.items():
                 path = made / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(f"{_MARK}{header}\n" if header else "\n", encoding="utf-8")
+                text = f"{_MARK}{header}\n" if header else "\n"
+                if name.startswith(_MODERN):
+                    text = f"#if __cplusplus < 201703L\n#error {DIALECT}\n#endif\n{text}"
+                path.write_text(text, encoding="utf-8")
             try:
                 os.rename(made, folder)
             except OSError:  # another process was faster

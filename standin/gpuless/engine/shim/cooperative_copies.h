@@ -6,8 +6,8 @@ namespace cooperative_groups {
 
 // The threads of the group take turns at pieces as wide as both ends are aligned: as asynchronous copies
 // or, of less than 4 bytes or between other memories than global and shared, as plain ones. A call is a group of copies to wait for.
-template <class Group, class T, class U>
-__forceinline__ void memcpy_async(const Group &group, T *to, const U *from, size_t bytes,
+template <class Group, class T>
+__forceinline__ void memcpy_async(const Group &group, T *to, const T *from, size_t bytes,
                          int line = __builtin_LINE()) {
     size_t ends = (size_t)to | (size_t)from, wide = 16;
     while (wide > 1 && (ends % wide || bytes < wide)) wide /= 2;

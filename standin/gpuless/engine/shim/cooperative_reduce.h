@@ -8,6 +8,7 @@ namespace cooperative_groups {
 template <unsigned int Size, class Parent, class T, class Operation>
 inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation operation,
                 int line = __builtin_LINE()) {
+    standin_check(operation, value);
     for (int bits = Size / 2; bits; bits /= 2)
         value = operation(value, tile.shfl_xor(value, bits, line));
     return value;
@@ -17,6 +18,7 @@ inline T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operation 
 template <class T, class Operation>
 inline T reduce(const coalesced_group &group, T value, Operation operation,
                 int line = __builtin_LINE()) {
+    standin_check(operation, value);
     if (group.size() < 32)
         return group.shfl(standin_scan(group, value, operation, line), (int)group.size() - 1, line);
     for (int bits = 16; bits; bits /= 2)

@@ -45,8 +45,13 @@ namespace {
         }
     n += snprintf(text + n, size - n, "; thread (%u, %u, %u) waits in line %u",
                   standin_here.thread.x, standin_here.thread.y, standin_here.thread.z, line);
+    const bool passes = at_block && returned && at_block + returned == block_threads;
     snprintf(text + n, size - n, "%s",
-             state == AT_WARP
+             passes
+                 ? ". GPUs since 2017 do not wait for threads that have returned, older ones hang: put the "
+                   "condition (such as a bounds test) around the work, not around the barrier, and do not "
+                   "return before it, or set CUPY_STANDIN_LENIENT=1 to have it as on the newer ones"
+             : state == AT_WARP
                  ? ". On a GPU this hangs or is undefined: every lane named in the mask must make the "
                    "same call with the same mask"
                  : ". On a GPU this hangs or is undefined: every thread must reach every barrier, so "

@@ -52,6 +52,7 @@ unsigned block_count, block_threads, block_warps;  // blocks that are resident, 
 unsigned current;                                  // fiber: block * block_threads + thread
 unsigned current_block;                            // which resident block the current fiber is of
 unsigned grid_arrived, grid_returned;
+bool lenient;  // a block's barrier does not wait for threads that have returned
 double progress_time;  // by thread_seconds(), when a thread last did something other than spin
 unsigned spins;
 

@@ -195,6 +195,11 @@ STANDIN_HALF_CHOICE(__hmin_nan, __hmin2_nan, standin_half_less(a, b), standin_ha
 
 // ---- comparisons ------------------------------------------------------------------------------------
 
+// CUDA cannot choose between those of float, double and long double.
+bool isnan(__half) = delete;
+bool isinf(__half) = delete;
+bool isfinite(__half) = delete;
+bool signbit(__half) = delete;
 inline bool __hisnan(__half a) { return isnan((float)a); }
 inline int __hisinf(__half a) { return a.standin_word == 0x7c00 ? 1 : a.standin_word == 0xfc00 ? -1 : 0; }
 inline __half2 __hisnan2(__half2 a) { return {(float)__hisnan(a.x), (float)__hisnan(a.y)}; }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as _np
 from cupy import _core, cuda, exceptions, fft, lib, linalg, random, testing
+from cupy._util import clear_memo, memoize
 from cupy._core._creation import (
     arange, array, asanyarray, asarray, ascontiguousarray, asfortranarray, asnumpy, bartlett,
     blackman, copy, diag_indices, empty, empty_like, eye, from_dlpack, frombuffer, fromfile,
@@ -128,9 +129,7 @@ _LATER = {
     "ReductionKernel": "reduction",
     "RawKernel": "raw",
     "RawModule": "raw",
-    "clear_memo": "_memo",
     "fuse": "fusion",
-    "memoize": "_memo",
     "vectorize": "vectorize",
 }
 _LATER |= dict.fromkeys(

@@ -535,7 +535,7 @@ class _Grid:
             limits = [unwrap(v, sources) for v in (part.start, part.stop, part.step)]
             return slice(*limits)
 
-        key = tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
+        key = plain(key) if isinstance(key, slice) else tuple(map(plain, key))
         found = run(lambda: self._grid[key], sources)
         return list(found) if isinstance(found, tuple) else found
 

@@ -13,7 +13,9 @@ from cupy._core import _alignment, _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
-from gpuless.engine import sources
+from gpuless.engine import CompileError, sources
+from gpuless.engine.options import parse
+from gpuless.engine.preprocess import DIALECT
 
 _PLANS = 256  # remembered per kernel
 
@@ -54,11 +56,6 @@ class Plan:
     run: Callable | None = None
 
 
-def checked(stream):
-    """A stream for a launch; AttributeError for what is none."""
-    return stream if stream is None or stream.ptr is not None else None
-
-
 class GeneratedKernel:
     """A kernel whose source is written around the reader's text, once for each set of dtypes."""
 
@@ -69,11 +66,13 @@ class GeneratedKernel:
         name: str,
         reduce_dims: bool,
         preamble: str,
-        options: Sequence[str],
+        options: tuple[str, ...],
     ):
         for text in (in_params, out_params):
             if not isinstance(text, str):
                 raise TypeError(f"Argument has incorrect type (expected str, got {type(text)})")
+        if not isinstance(options, tuple):
+            raise TypeError(f"options are a tuple, not {type(options)}")
         if re.match("^[a-zA-Z_][a-zA-Z_0-9]*$", name) is None:
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.in_params = _kernel.parse_parameters(in_params, True)
@@ -84,7 +83,7 @@ class GeneratedKernel:
         self.name = self.__name__ = name
         self.reduce_dims = bool(reduce_dims)
         self.preamble = preamble
-        self.options = tuple(options)
+        self.options = options
         self._cached_codes: dict[tuple, str] = {}
         self._functions: dict[str, Callable] = {}
         self._plans: dict[tuple, Plan] = {}
@@ -116,6 +115,9 @@ class GeneratedKernel:
     def _function(self, code: str, args: Sequence[Argument], compile: Callable) -> Callable:
         """What ``compile()`` returns for this CUDA C source; each source is compiled once."""
         if code not in self._functions:
+            with _launch.compile_errors(code, self.name, self.options):
+                if parse(self.options).older:
+                    raise CompileError(f"error: CuPy's headers are in every kernel: {DIALECT}")
             self._functions[code] = compile()
             dtypes = tuple(a.dtype for a in args if isinstance(a, np.ndarray))
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))

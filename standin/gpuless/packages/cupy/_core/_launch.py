@@ -120,7 +120,7 @@ def check_name(name: str) -> None:
 
 
 @contextlib.contextmanager
-def _compile_errors(text: str, name: str, options: tuple[str, ...]):
+def compile_errors(text: str, name: str, options: tuple[str, ...]):
     """Inside a ``with`` block the engine's errors are CuPy's."""
     try:
         yield
@@ -130,7 +130,7 @@ def _compile_errors(text: str, name: str, options: tuple[str, ...]):
 
 def read(text: str, name: str, options: tuple[str, ...]) -> Preprocessed:
     """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions as C++."""
-    with _compile_errors(text, name, options):
+    with compile_errors(text, name, options):
         text = f'#line 1 "generated code"\n{text}'
         return translate.read(text, name, parse(options))[0]
 
@@ -211,7 +211,7 @@ def compiled(
     A fault or a trap inside it is a RuntimeError, and what it prints comes out.
     """
     standard = parse(tuple(options)).arguments
-    with _compile_errors(source, name, options):
+    with compile_errors(source, name, options):
         library = compiler.build(source, options=standard, name=name, pointers=pointers)
     address = ctypes.cast(library.standin_run, ctypes.c_void_p).value
 

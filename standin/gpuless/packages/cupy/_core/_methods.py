@@ -86,6 +86,18 @@ class Views:
         made = _view_of(self, lambda a: a.squeeze(axis))
         return self if made.ndim == self.ndim else made
 
+    def reduced_view(self):
+        """A view with as few axes as the strides allow."""
+        shape, steps = [], []
+        for n, step in zip(self.shape, self.strides, strict=True):
+            if n == 1 and self.size:
+                continue
+            if steps and steps[-1] == n * step:
+                n, steps = n * shape.pop(), steps[:-1]
+            shape, steps = [*shape, n], [*steps, step]
+        shape = shape if self.size else [0]
+        return _view_of(self, lambda a: a.reshape(shape)) if len(shape) < self.ndim else self
+
     def diagonal(self, offset=0, axis1=0, axis2=1):
         return _view_of(self, lambda a: diagonal(a, offset, axis1, axis2))
 

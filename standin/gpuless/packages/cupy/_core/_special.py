@@ -50,16 +50,19 @@ def byte_bounds(a) -> tuple[int, int]:
     return np.lib.array_utils.byte_bounds(a._array)
 
 
-def share(function: Callable) -> Callable:
-    """NumPy's ``function`` about memory, which CuPy does not limit in its work."""
+def may_share_memory(a, b, max_work=None) -> bool:
+    if max_work is not None:
+        raise NotImplementedError("Only supported for `max_work` is `None`")
+    return np.may_share_memory(a, b)
 
-    @functools.wraps(function)
-    def call(a, b, max_work=None):
-        if max_work is not None:
-            raise NotImplementedError("Only supported for `max_work` is `None`")
-        return function(a, b)
 
-    return call
+def shares_memory(a, b, max_work=None) -> bool:
+    """Exact, or by the bounds where ``max_work`` asks for those by name; CuPy knows no numbers."""
+    if max_work == "MAY_SHARE_BOUNDS":
+        return np.may_share_memory(a, b)
+    if max_work not in (None, "MAY_SHARE_EXACT"):
+        raise NotImplementedError("Not supported for integer `max_work`.")
+    return np.shares_memory(a, b)
 
 
 def _array(function: Callable) -> Callable:

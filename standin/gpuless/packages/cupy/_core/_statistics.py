@@ -235,6 +235,8 @@ def histogram(x, bins=10, range=None, density=False, weights=None):
     x is NaN is in the first bin."""
     if isinstance(bins, str):
         raise NotImplementedError("only integer and array bins are implemented")
+    if isinstance(bins, np.ndarray) and bins.ndim == 0:
+        raise IndexError("too many indices for array: CuPy takes an array for the edges")
     if x.dtype.kind == "c":
         raise NotImplementedError("complex number is not supported")
     if weights is None and x.dtype.kind in "iu":

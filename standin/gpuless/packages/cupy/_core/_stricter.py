@@ -105,6 +105,20 @@ def tile(A, reps):
     return np.tile(A, reps)
 
 
+def shaped(function: Callable) -> Callable:
+    """``function``, with a shape behind the array: NumPy's takes 0-d arrays for its numbers."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        for given in (*args[1:2], *kwargs.values()):
+            numbers = given if isinstance(given, (tuple, list)) else [given]
+            if any(isinstance(n, np.ndarray) and n.ndim == 0 for n in numbers):
+                raise TypeError("an array is no number of a shape: int(n) copies it to the host")
+        return function(*args, **kwargs)
+
+    return call
+
+
 def _refuse_host(**values) -> None:
     """TypeError for what is no device array: here, a NumPy array."""
     for name, value in values.items():

@@ -15,10 +15,11 @@ from functools import partial
 import numpy as np
 
 from cupy._core import _kernel, _launch
-from cupy._core._generated import GeneratedKernel, Plan, checked
+from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
+from cupy.cuda.stream import given_stream
 
 _KERNEL = """\
 {typedefs}{preamble}
@@ -89,7 +90,7 @@ class ElementwiseKernel(GeneratedKernel):
         size = operator.index(kwargs.pop("size", -1))
         if not -(2**63) <= size < 2**63:
             raise OverflowError("Python int too large to convert to C ssize_t")
-        stream = checked(kwargs.pop("stream", None))
+        stream = given_stream(kwargs.pop("stream", None))
         block_size = kwargs.pop("block_size", 128)
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from cupy._core import _kernel, _launch
-from cupy._core._generated import GeneratedKernel, Plan, checked
+from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
 from cupy._core._ndarray import ndarray
+from cupy.cuda.stream import given_stream
 
 BLOCK_SIZE = 512  # partial results
 
@@ -133,7 +134,7 @@ class ReductionKernel(GeneratedKernel):
         out = kwargs.pop("out", None)
         axis = kwargs.pop("axis", None)
         keepdims = kwargs.pop("keepdims", False)
-        stream = checked(kwargs.pop("stream", None))
+        stream = given_stream(kwargs.pop("stream", None))
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")
         if len(args) not in (self.nin, self.nargs):

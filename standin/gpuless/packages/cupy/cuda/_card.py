@@ -80,6 +80,8 @@ _PROPERTIES = {
 # ``cudaDevAttr...`` of the runtime's: its number, and the property with its value.
 ATTRIBUTES = {
     "MaxThreadsPerBlock": (1, "maxThreadsPerBlock"),
+    **{f"MaxBlockDim{c}": (2 + i, f"maxThreadsDim.{c}") for i, c in enumerate("XYZ")},
+    **{f"MaxGridDim{c}": (5 + i, f"maxGridSize.{c}") for i, c in enumerate("XYZ")},
     "MaxSharedMemoryPerBlock": (8, "sharedMemPerBlock"),
     "TotalConstantMemory": (9, "totalConstMem"),
     "WarpSize": (10, "warpSize"),
@@ -119,6 +121,12 @@ ATTRIBUTES = {
     "ReservedSharedMemoryPerBlock": (111, "reservedSharedMemPerBlock"),
     "MemoryPoolsSupported": (115, "memoryPoolsSupported"),
 }
+
+
+def attribute(properties: dict, name: str) -> int:
+    """A property by its name in ``ATTRIBUTES``: "maxGridSize.X" is one of three numbers."""
+    name, _, axis = name.partition(".")
+    return properties[name]["XYZ".index(axis)] if axis else properties[name]
 
 
 def _count(text: str) -> int:

@@ -67,7 +67,10 @@ class Device:
     def attributes(self) -> dict[str, int]:
         """Those of CUDA's attributes that ``getDeviceProperties`` knows, by CUDA's names."""
         properties = runtime.getDeviceProperties(self.id)
-        return {name: properties[where] for name, (_, where) in _card.ATTRIBUTES.items()}
+        return {
+            name: _card.attribute(properties, where)
+            for name, (_, where) in _card.ATTRIBUTES.items()
+        }
 
     @property
     def pci_bus_id(self) -> str:

@@ -105,6 +105,7 @@ class Function:
         return Plan(grid, block, values, shared_mem, cooperative)
 
     def _submit(self, plan: Plan, args, on_stream) -> None:
+        on_stream = stream.given_stream(on_stream)
         _ownership.check_stream(on_stream)
 
         views = self._views(args)

@@ -52,7 +52,7 @@ def deviceGetAttribute(attribute: int, device: int) -> int:
     properties = getDeviceProperties(device)
     for number, name in _card.ATTRIBUTES.values():
         if number == attribute:
-            return properties[name]
+            return _card.attribute(properties, name)
     raise CUDARuntimeError(1)
 
 

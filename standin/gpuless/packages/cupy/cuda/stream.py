@@ -337,6 +337,12 @@ def by_pointer(ptr: int) -> Stream:
         raise CUDARuntimeError(400) from None
 
 
+def given_stream(stream) -> Stream | None:
+    """The stream that an argument of a launch names: one of ours, or that of another library by its
+    ``ptr``; AttributeError for what has none."""
+    return stream if stream is None or isinstance(stream, Stream) else by_pointer(stream.ptr)
+
+
 def synchronize_device() -> None:
     """Do what was put off; while a graph is captured, an error that spoils the capture."""
     _late.finish()

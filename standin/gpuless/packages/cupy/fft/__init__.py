@@ -95,6 +95,8 @@ def _planned(function: Callable) -> Callable:
             raise TypeError("The input array a must be a cupy.ndarray")
         if len(args) > 3 or "out" in kwargs:  # NumPy's has one
             raise TypeError(f"{name}() takes only a, {'n, axis' if of_one else 's, axes'} and norm")
+        args = tuple(map(_listed, args))
+        kwargs = {key: _listed(value) for key, value in kwargs.items()}
         given = get_current_plan() is not None and _fits(function, a, args, kwargs)
         result = transform(a, *args, **kwargs)
         if given:
@@ -104,6 +106,11 @@ def _planned(function: Callable) -> Callable:
         return result
 
     return named(planned, name)
+
+
+def _listed(value):
+    """Lengths or axes, which may stand in an array of NumPy's."""
+    return tuple(value.tolist()) if isinstance(value, np.ndarray) and value.ndim else value
 
 
 def _fits(function: Callable, a: ndarray, args: tuple, kwargs: dict) -> bool:

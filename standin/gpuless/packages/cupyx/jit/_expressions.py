@@ -8,6 +8,7 @@ import ast
 import inspect
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from cupy._core._syntax import NUMBERS, OPERATORS, Constant, Walker
@@ -106,7 +107,7 @@ class Expressions(Walker):
                         "getting shape/strides for an array with ndim > 10 is not supported yet"
                     )
                 parts = [Value(f"{value.code}.{name}[{axis}]", INT64) for axis in range(kind.ndim)]
-                return pack(parts)
+                return replace(pack(parts), of_array=True)
             if name in ("begin", "end"):
                 from gpuless import not_covered
 

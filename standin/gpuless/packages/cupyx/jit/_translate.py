@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cupy._core._syntax import NUMBERS, Constant
+from cupy.cuda.compiler import CompileException
 
 from cupyx.jit._expressions import Expressions
 from cupyx.jit._values import BOOL, VOID, Range, Scalar, Tuple, Type, Value, cast, on_device
@@ -169,6 +170,13 @@ class Function(Expressions):
         return self.assign(target, on_device(value, self.mode), top)
 
     def assign(self, target: ast.expr, value: Value, top: bool, depth: int = 0) -> list[str]:
+        if value.of_array and len(value.parts) == 2:
+            raise CompileException(
+                "CuPy 14.2's headers make no pair of a shape: write x.shape[0] and x.shape[1]",
+                ast.unparse(target),
+                self.tree.name,
+                (),
+            )
         if isinstance(target, ast.Tuple):
             return self.unpack(target.elts, value, top, depth)
         if isinstance(target, ast.Subscript):

@@ -79,12 +79,13 @@ BOOL, INT32, UINT32, INT64 = map(scalar, "?iIq")
 @dataclass(frozen=True)
 class Value:
     """Something on the device. ``open``: CuPy's text for it has a sum without brackets;
-    ``parts``: what a tuple was made of."""
+    ``parts``: what a tuple was made of; ``of_array``: it is the shape or the strides of one."""
 
     code: str
     type: Type
     open: bool = False
     parts: tuple[Value, ...] = ()
+    of_array: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 
 import scipy as _scipy
 from cupy._core._ndarray import ndarray as _ndarray
@@ -13,8 +14,10 @@ _SERVED = ("fft", "fftpack", "linalg", "ndimage", "signal", "sparse", "spatial",
 
 
 def get_array_module(*args):
-    """``cupyx.scipy`` where an argument is a device array, else ``scipy``."""
-    if any(isinstance(arg, _ndarray) for arg in args):
+    """``cupyx.scipy`` where an argument is a device array or sparse matrix, else ``scipy``."""
+    sparse = _sys.modules.get(f"{__name__}.sparse")
+    kinds = (_ndarray, sparse.spmatrix, sparse.sparray) if sparse else _ndarray
+    if any(isinstance(arg, kinds) for arg in args):
         return _importlib.import_module(__name__)
     return _scipy
 

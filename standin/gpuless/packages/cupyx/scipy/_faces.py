@@ -23,6 +23,8 @@ from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
 FROM_HOST = ("structure", "footprint")
+# One number for each axis, which ndimage takes from the host as well.
+_OF_AXES = {"sigma", "size", "zoom", "shift", "offset", "order", "origin"}
 # They call a function of the reader's on arrays: CuPy's with a kernel, SciPy's with NumPy arrays.
 CALLING = """generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
 labeled_comprehension""".split()
@@ -113,11 +115,15 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     refused = (_NO_PARAMETERS | _NO_PARAMETERS_OF.get(name, set())).intersection(parameters)
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
+    of_axes = _OF_AXES if getattr(function, "__module__", "").startswith("scipy.nd") else ()
     own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
 
     def call(*args, **kwargs):
         if own_first in kwargs:
             args = (kwargs.pop(own_first), *args)
+        if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
+            args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
+            kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
         given = dict(zip(parameters, args, strict=False)) | kwargs
         for parameter in refused.intersection(given):
             raise TypeError(f"{name}() got an unexpected argument {parameter!r}")
@@ -151,6 +157,10 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         return routine(function, *args, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
+
+
+def _listed(value, of_axes: bool):
+    return value.tolist() if of_axes and isinstance(value, np.ndarray) else value
 
 
 def _with(function: Callable, parameters: list[str], place: dict) -> Callable:

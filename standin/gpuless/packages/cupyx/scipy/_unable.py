@@ -377,12 +377,6 @@ def _labels(given: dict) -> None:
             raise ValueError("operands could not be broadcast together")
 
 
-def _places(given: dict) -> str | None:
-    _labels(given)
-    if given.get("labels") is not None and np.ndim(given.get("index")) > 1:
-        return "an index of more than one axis"
-
-
 def _first_label(few: int, given: dict) -> str | None:
     """Where CuPy sorts, for more than a few labels, it takes 0 to be found where label 0 is."""
     labels, index = given.get("labels"), given.get("index")
@@ -476,7 +470,6 @@ UNABLE = {
     **_check_of("iterate_structure", _iterated),
     **_check_of("distance_transform_edt", _distances),
     **_check_of("sum sum_labels mean variance standard_deviation", _labels),
-    **_check_of("center_of_mass", _places),
     **_check_of("minimum maximum", functools.partial(_first_label, 30)),
     **_check_of("median minimum_position maximum_position", functools.partial(_first_label, 15)),
     **_check_of("histogram", _counted),

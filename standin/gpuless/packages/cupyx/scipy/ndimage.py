@@ -9,6 +9,7 @@ import math as _math
 import numpy as _np
 from cupy import ascontiguousarray as _ascontiguousarray
 from cupy import isin as _isin
+from cupy import ogrid as _ogrid
 from cupy import pad as _pad
 from cupy import stack as _stack
 from cupy import where as _where
@@ -549,26 +550,6 @@ def _only_first(found, index, nothing: float):
     return _np.where(again, nothing, found)
 
 
-def _centers(call):
-    def center_of_mass(input, labels=None, index=None):
-        if isinstance(labels, _ndarray) and labels.shape != input.shape:
-            raise _not_covered("cupyx.scipy.ndimage.center_of_mass with labels of another shape")
-        if index is None and isinstance(labels, _ndarray):
-            labels = labels != 0  # SciPy takes those above 0
-        found = call(input, labels, index)
-        if not isinstance(found, list):
-            return found
-        if _adds(input.astype(float, copy=False), labels, index, sums=True):
-            nothing = _np.nan if _adds(input, labels, index, sums=True) else 0.0
-            return list(_routine(_only_first, _stack(list(map(_stack, found))), index, nothing))
-        return [_stack(place) for place in found]
-
-    return _named(center_of_mass, "center_of_mass", "of SciPy, on the device")
-
-
-center_of_mass = _centers(center_of_mass)  # noqa: F821
-
-
 def _by_labels(name: str):
     """The function of that name, with nothing for a label that is twice in ``index``, where CuPy's
     kernel adds. Without an ``index``, CuPy's ``sum`` takes labels below 0, too."""
@@ -593,6 +574,21 @@ def _by_labels(name: str):
 
 for _name in "mean standard_deviation sum sum_labels variance".split():
     globals()[_name] = _by_labels(_name)
+
+
+def center_of_mass(input, labels=None, index=None):
+    """The places, weighted with the numbers of an image; of half precision by the sum in it."""
+    if isinstance(labels, _ndarray) and labels.shape != input.shape:
+        raise _not_covered("cupyx.scipy.ndimage.center_of_mass with labels of another shape")
+    if labels is not None and _np.ndim(index) > 1:
+        raise NotImplementedError("center_of_mass() in CuPy: an index of more than one axis")
+    whole = sum_labels(input, labels, index)  # noqa: F821
+    along = _ogrid[tuple(map(slice, input.shape))]
+    found = [
+        sum_labels(input * place.astype(float), labels, index) / whole  # noqa: F821
+        for place in along
+    ]
+    return tuple(found) if not found[0].ndim else list(_stack(found, axis=-1))
 
 
 def _medians(call):

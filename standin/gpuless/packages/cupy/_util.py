@@ -1,10 +1,12 @@
-"""``memoize``: a function that keeps its results."""
+"""``memoize``, and what other libraries take from this module of CuPy's."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 
+from cupy._core import PerformanceWarning as PerformanceWarning
+from cupy._core import ndarray
 from cupy.cuda import runtime
 
 _memos: list[dict] = []
@@ -38,3 +40,9 @@ def clear_memo() -> None:
     """Forget the results of all functions decorated by ``memoize``."""
     for memo in _memos:
         memo.clear()
+
+
+def check_array(obj, *, arg_name: str) -> None:
+    """TypeError for what is no device array."""
+    if not isinstance(obj, ndarray):
+        raise TypeError(f"{arg_name!r} must be a cupy.ndarray object, not {type(obj)}.")
