@@ -24,6 +24,8 @@ REFUSED = {
     "y[0] = __COUNTER__;": 'identifier "__COUNTER__" is undefined',
     "y[0] = __INT_MAX__;": 'identifier "__INT_MAX__" is undefined',
     "y[0] = __x86_64__;": 'identifier "__x86_64__" is undefined',
+    "#pragma unroll n\nfor (int i = 0; i < n; ++i) y[i] = i;": None,
+    "#pragma unroll blockDim.x // as many\nfor (int i = 0; i < n; ++i) y[i] = i;": None,
     "__syncthreads(1);": "too many arguments in function call",
     "y[0] = __syncthreads_or(1, 2);": "too many arguments in function call",
     "__syncwarp(1, 2);": "too many arguments in function call",
@@ -70,6 +72,8 @@ OLDER = {
     "y[0] = 0b101;": 11,
 }
 TAKEN = [
+    "const int c = 4;\n#pragma unroll c / 2 // a constant\nfor (int i = 0; i < n; ++i) y[i] = i;",
+    "#pragma unroll (sizeof(n))\nfor (;;)\n#pragma unroll 2\nfor (;;) break;",
     "for (int i = 0; i < n ? 1 : 0; ++i) y[i] = n && i ? 1 : 2; auto &&r = n; y[0] = warpSize + r;",
     "int (*f)(int) = [](int a) { return a; }; y[0] = f(n);",
     "float2 v = float2{1.f, 2.f}; y[0] = v.x;",
@@ -124,6 +128,16 @@ def test_an_extension_of_gccs_is_refused(body):
             not done.accepted
             and (REFUSED[body] or "").replace("float a []", "float []") in done.log
         )
+
+
+@pytest.mark.parametrize("what", ["auto x", "const auto &x", "int, auto *x"])
+def test_auto_for_a_parameter_is_of_cpp_20(what):
+    code = f"__device__ void f({what}) {{ auto g = [](auto y) {{ return y; }}; }}\n{source('')}"
+    with pytest.raises(CompileError, match='"auto" is not allowed here'):
+        Module(code, name="k")
+    Module(code, ("-std=c++20",))
+    if nvrtc.is_installed():
+        assert not nvrtc.compile(code).accepted and nvrtc.compile(code, ("-std=c++20",)).accepted
 
 
 @pytest.mark.parametrize("body", OLDER)

@@ -74,6 +74,12 @@ _LATER = (
     ),
     (
         20,
+        r"(?:\b(?!(?:for|if|while|switch|decltype|constexpr)\b)[A-Za-z_]\w*|operator\s*\(\s*\))\s*"
+        r"\((?:[^(){};]*,)?\s*(?:const\s+)?auto\b",
+        '"auto" is not allowed here',
+    ),
+    (
+        20,
         r"\]\s*<[^;{}()<>]*\b(?:class|typename)\b[^;{}()<>]*>\s*\(",
         "explicit lambda template parameters are a C++20 feature",
     ),

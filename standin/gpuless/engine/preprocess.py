@@ -61,6 +61,10 @@ _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
 _BLANK_BEHIND = re.compile(r"\\([ \t]+)$", re.MULTILINE)
 _ASKED = re.compile(r"\b__has_include\s*\(\s*[<\"]([^>\"]+)[>\"]")
+# How often a loop is unrolled must be a constant: the compiler asserts it, where a statement may
+# stand. Macros in it have been replaced by then, as they are not in a pragma.
+_UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b[ \t]*([^\s/][^/\n]*)", re.MULTILINE)
+_UNROLLED = re.compile(r"([;{}]\s*(?:^#.*\n\s*)*)?^standin_unroll (.*)$", re.MULTILINE)
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
@@ -154,6 +158,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     _refuse_asked(source, name)
     if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash
         text = _BLANK_BEHIND.sub(r"\\\1/**/", text)
+    text = _UNROLL.sub(r"standin_unroll \1", text)
     (standard,), folders = options.arguments, options.folders
     if options.older:
         standard = f"-std=c++{options.older:02}"
@@ -174,10 +179,16 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     out = re.split(rf'^# 1 "{re.escape(name)}\.cu".*\n', out, maxsplit=1, flags=re.MULTILINE)[1]
     out = re.sub(rf'^# \d+ "{re.escape(str(answers))}/.*$', "", out, flags=re.MULTILINE)
     out = _PLACE.sub(r'# \1 "\2"', out)  # without marks of nesting, which would no longer match
+    out = _UNROLLED.sub(_asserted, out)
     result = f'# 1 "{name}.cu"\n{out}'
     if alone and not re.search(r'^# \d+ "/', result, re.MULTILINE):
         cache.store(kept, result)
     return Preprocessed(result)
+
+
+def _asserted(match: re.Match) -> str:
+    before, times = match.groups()
+    return "" if before is None else f'{before}static_assert(({times}) || true, "#pragma unroll");'
 
 
 def _refuse_taken(definitions: Sequence[str]) -> None:
