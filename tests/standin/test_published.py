@@ -53,7 +53,7 @@ def test_lengths_and_widths_from_the_host():
         lambda s: ndimage.gaussian_filter(image, s),
         lambda s: ndimage.shift(image, shift=s),
         lambda s: ndimage.zoom(image, s),
-        lambda s: cp.fft.rfftn(image, np.array([8, 16]) if s is two else (8, 16)),
+        lambda s: cp.fft.rfftn(image, np.array([8, 16]) if s is two else [8, 16]),
     ):
         cp.testing.assert_array_equal(call(two), call((1.0, 2.0)))
     with pytest.raises(TypeError, match="Unsupported type"):
@@ -66,6 +66,12 @@ def test_small_things_that_libraries_take():
         assert module.get_array_module(sparse.eye(3)) is module.get_array_module(1, X) is module
         assert module.get_array_module(X.get()) is other
     assert cp._util.memoize is cp.memoize
+    assert (
+        cp._core._scalar.get_typename(X.dtype) == "double" and cp._core.internal.prod((2, 3)) == 6
+    )
+    assert cp._core.internal._normalize_axis_indices((-1, 0), 3) == (0, 2)
+    with pytest.raises(ValueError, match="duplicate value"):
+        cp._core.internal._normalize_axis_indices((1, -2), 3)
     with pytest.raises(TypeError, match="'a' must be a cupy.ndarray"):
         cp._util.check_array(np.ones(2), arg_name="a")
     assert cp.shares_memory(X[:4], X[::5], "MAY_SHARE_BOUNDS") is True
@@ -74,9 +80,14 @@ def test_small_things_that_libraries_take():
 
 
 TRAITS = """#include <cupy/cuda_workaround.h>
+#include <cupy/float16.cuh>
+template <> struct std::is_floating_point<float16> : std::true_type {};
 template <class T>
 __device__ typename std::enable_if<std::is_signed<T>::value, T>::type minus(T x) { return -x; }
-extern "C" __global__ void f(int *y) { y[0] = minus(std::numeric_limits<int>::max()); }"""
+extern "C" __global__ void f(int *y) {
+    int64_t least = minus(std::numeric_limits<int>::max());
+    y[0] = std::is_floating_point<float16>::value ? least : 0;
+}"""
 
 
 def test_traits_of_types_in_cupys_header():

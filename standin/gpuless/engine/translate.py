@@ -154,6 +154,10 @@ def refuse_uncovered(source: Preprocessed) -> None:
             )
 
 
+# A trait of a type, told to the C++ library, whose namespace is not within the reader's.
+_TRAIT = re.compile(r"\btemplate\s*<\s*>\s*struct\s+std::\w+\s*<[^;{}]*>[^;{}]*\{[^{}]*\}\s*;")
+
+
 def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[Declaration]]:
     """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions (asm, casts to
     integers) as C++; and what it declares. Raises what ``translate`` does."""
@@ -165,6 +169,7 @@ def read(source: str, name: str, options: Options) -> tuple[Preprocessed, list[D
     headers = [*done.headers, *(["tensor.h"] * (text != done.text))]
     headers += ["texture.h"] * bool(_TEXTURES.search(done.bare))
     text = casts.translate(text, Preprocessed.blanked(text))
+    text = _TRAIT.sub(r"STANDIN_LEAVE \g<0> STANDIN_ENTER", text)
     done = Preprocessed(text, headers)
     found = declarations(done.text, done.bare)
     if not options.host_allowed:

@@ -109,8 +109,9 @@ def _planned(function: Callable) -> Callable:
 
 
 def _listed(value):
-    """Lengths or axes, which may stand in an array of NumPy's."""
-    return tuple(value.tolist()) if isinstance(value, np.ndarray) and value.ndim else value
+    """Lengths or axes, which may stand in a list or an array of NumPy's."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _fits(function: Callable, a: ndarray, args: tuple, kwargs: dict) -> bool:

@@ -22,6 +22,7 @@ from cupy._core._ufuncs import rint as _rint
 from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
 from scipy import ndimage as _library
 
+from cupyx.scipy._faces import CALLING as _CALLING
 from cupyx.scipy._faces import serve as _serve
 from cupyx.scipy._not_finite import odd as _odd
 from cupyx.scipy._not_finite import tell as _tell
@@ -650,6 +651,16 @@ def extrema(input, labels=None, index=None):
     return minimum(*given), maximum(*given), *places  # noqa: F821
 
 
+def _refused(name: str):
+    """A function that libraries import and that is refused once it is called."""
+
+    def call(*args, **kwargs):
+        raise _not_covered(f"{__name__}.{name}")
+
+    return _named(call, name, "which calls a function of the reader's")
+
+
+globals().update({name: _refused(name) for name in _CALLING})
 globals().update(_checked("ndimage", globals(), _library))
 
 
