@@ -123,7 +123,7 @@ def png(entries, gpu, path):
         else:
             size, bold, colour, text = rest
             pen.text((x, y), text, colours[colour], font(0.9 * scale * size, bold), "ls")
-    image.quantize(24).save(path, optimize=True)
+    image.quantize(16).save(path, optimize=True, bits=4)
 
 
 def recorded():
