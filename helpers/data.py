@@ -9,7 +9,7 @@ import numpy as np
 MNIST_FILE = Path(__file__).parent / "data" / "mnist.npz"
 MNIST_SHA256 = "06af5dfe73b70e3bc1c36439982b18a8d76803db9b544f6fdf838a37fbb01b64"
 DIGITS_FILE = Path(__file__).parent / "data" / "digits.npz"
-DIGITS_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
+DIGITS_SHA256 = "c389f73b56459202ccde15c5acb00803e8ee4d021c7ca0bef92ccaa65d8c99fc"
 
 
 class Mnist(NamedTuple):
