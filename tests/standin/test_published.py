@@ -61,6 +61,15 @@ def test_lengths_and_widths_from_the_host():
     assert (cp.mgrid[[slice(2), slice(3)]] == cp.mgrid[:2, :3]).all()
 
 
+def test_places_found_along_an_axis_are_long_long():
+    a = cp.array([[3.0, 1], [0, 5]])
+    assert [repr(f(a, 1)) for f in (cp.argmax, cp.nanargmin)] == [
+        "array([0, 1], dtype=int64)",
+        "array([1, 0], dtype=int64)",
+    ]
+    assert repr(a.argmax()) == "array(3)" and repr(cp.nanargmax(a)) == "array(3, dtype=int64)"
+
+
 def test_small_things_that_libraries_take():
     for module, other in ((cp, np), (cupyx.scipy, scipy)):
         assert module.get_array_module(sparse.eye(3)) is module.get_array_module(1, X) is module

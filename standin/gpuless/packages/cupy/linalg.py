@@ -66,7 +66,8 @@ def _or_nan(function: Callable) -> Callable:
         a, *others = arrays
         if a.ndim == 2:
             like = others[0] if others else a
-            return np.full(like.shape, np.nan, np.linalg.inv(np.eye(1, dtype=a.dtype)).dtype)
+            dtype = np.linalg.inv(np.eye(1, dtype=np.result_type(*arrays))).dtype
+            return np.full(like.shape, np.nan, dtype)
         if others and others[0].ndim == 1:
             others = [np.broadcast_to(others[0], a.shape[:-1])]
         return np.stack([attempt(*matrices) for matrices in zip(a, *others, strict=True)])

@@ -311,8 +311,11 @@ def _search(function: Callable, types: str = "qlihb") -> Callable:
             if types == "lq" and a.dtype.kind not in "fc":  # argmax does it
                 return numbers(a, axis, dtype, out, keepdims)
             raise TypeError(f"Wrong type ({np.dtype(dtype)}) of arguments for a search")
-        found = function(a, axis, keepdims=keepdims)
-        found = found if dtype is None else np.asarray(found).astype(dtype)
+        found = np.asarray(function(a, axis, keepdims=keepdims))
+        if dtype is None:  # cuB's is a long, that of CuPy's own kernels a long long, as repr shows
+            by_cub = axis is None and a.flags.forc and not (types == "lq" and a.dtype.kind in "fc")
+            dtype = "l" if by_cub else "q"
+        found = found.astype(dtype)
         return found if out is None else into(out, found)
 
     numbers = search if types != "lq" else _search(function)
