@@ -261,6 +261,8 @@ def test_places_are_of_the_host():
 def test_what_cupy_alone_can_is_named(name):
     with pytest.raises(NotImplementedError, match=f"cupyx.scipy.ndimage.{name} is not covered"):
         getattr(FACES.ndimage, name)(ARRAY, len)
+    with pytest.raises(NotImplementedError, match="opencv"):
+        FACES.ndimage.zoom(ARRAY, 2, mode="opencv")
 
 
 def test_what_cupy_has_not_is_not_there():

@@ -94,6 +94,8 @@ uniform_filter1d""".split()
 
 def _check_between(dtype, given: dict) -> None:
     mode, cval = given["mode"], given["cval"]
+    if mode == "opencv":
+        raise _not_covered("mode='opencv' of cupyx.scipy.ndimage")
     if given["order"] is not None and not 0 <= given["order"] <= 5:
         raise ValueError("spline order is not supported")
     if not isinstance(given.get("coordinates", given["input"]), _ndarray):
