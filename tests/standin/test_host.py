@@ -196,7 +196,7 @@ print(len(heard))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_waits_for_the_launch_of_another_thread():
+def test_a_fork_waits_for_the_launch_of_another_thread_and_has_no_gpu():
     """A child that began in the middle of one would wait for it for ever."""
     printed = run("""
 import os
@@ -206,7 +206,13 @@ time.sleep(0.1)
 child = os.fork()
 if child == 0:
     signal.alarm(20)
-    loop((1,), (1,), (x, 3))
+    for call in (lambda: loop((1,), (1,), (x, 3)), lambda: cp.zeros(3), lambda: x.get()):
+        try:
+            call()
+        except cp.cuda.runtime.CUDARuntimeError as error:
+            assert "initialization error" in str(error) and "'spawn'" in error.__notes__[0]
+        else:
+            os._exit(1)
     os._exit(0)
 thread.join()
 print(os.waitpid(child, 0)[1])

@@ -7,7 +7,7 @@ import gc
 
 import numpy as np
 
-from cupy.cuda import _ownership, runtime
+from cupy.cuda import _ownership, _state, runtime
 from cupy.cuda._hooks import hooks, told
 from gpuless.engine.memory import Allocation, NoMemory, is_freed, release
 
@@ -58,6 +58,7 @@ class Memory:
     managed = False
 
     def __init__(self, size: int):
+        _state.use()
         self.size = size
         self.device_id = runtime.getDevice()
         allocation = _allocate(size)  # freed with the last array that sees it

@@ -11,6 +11,7 @@ DEVICES = "CUPY_STANDIN_DEVICES"
 _TEXT = {
     1: ("cudaErrorInvalidValue", "invalid argument"),
     2: ("cudaErrorMemoryAllocation", "out of memory"),
+    3: ("cudaErrorInitializationError", "initialization error"),
     20: ("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
     21: ("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
     26: ("cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"),
@@ -72,6 +73,32 @@ class CUDARuntimeError(RuntimeError):
 
     def __reduce__(self):
         return type(self), (self.status,)
+
+
+_used, _lost = False, False
+
+
+def use() -> None:
+    """Begin, or go on, to use the devices. CUDARuntimeError (initialization error) in a process
+    that was forked from one that had begun: CUDA does not live through it."""
+    global _used
+    if _lost:
+        error = CUDARuntimeError(3)
+        error.add_note(
+            "This process was forked from one that had used the GPU. Use a process that is started "
+            "anew, as by multiprocessing.get_context('spawn'), or fork before."
+        )
+        raise error
+    _used = True
+
+
+def _forked() -> None:
+    global _lost
+    _lost = _lost or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def getDeviceCount() -> int:

@@ -159,7 +159,9 @@ class MemoryPool:
                     memory = self._make_and_tell(size)
                 else:
                     memory = self._make(size)
-            except runtime.CUDARuntimeError:
+            except runtime.CUDARuntimeError as error:
+                if error.status != 2:
+                    raise
                 raise OutOfMemoryError(size, books.total()) from None
             if size:
                 block = books.take(round_up(size))

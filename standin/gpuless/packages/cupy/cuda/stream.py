@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 
 from cupy.cuda import _late
-from cupy.cuda._state import CUDARuntimeError, getDevice, getDeviceCount
+from cupy.cuda._state import CUDARuntimeError, getDevice, getDeviceCount, use
 from gpuless import not_covered
 
 _local = threading.local()
@@ -182,6 +182,7 @@ class Stream:
         if null or ptds:
             self.ptr, self.device_id = 0 if null else 2, -1
         else:
+            use()
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
         _by_pointer.setdefault(self.ptr, self)
         self.is_non_blocking = bool(non_blocking)
@@ -345,6 +346,7 @@ def given_stream(stream) -> Stream | None:
 
 def synchronize_device() -> None:
     """Do what was put off; while a graph is captured, an error that spoils the capture."""
+    use()
     _late.finish()
     for capture in list(captures):
         capture.valid = False
@@ -354,6 +356,7 @@ def synchronize_device() -> None:
 
 def catch_up(stream: Stream | None = None) -> None:
     """Do what ``stream`` (default: the current one) has put off, before its next work."""
+    use()
     if _late.is_behind():
         on = get_current_stream() if stream is None else stream
         _late.finish(on.ptr, not on.is_non_blocking)
