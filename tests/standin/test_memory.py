@@ -74,6 +74,16 @@ def test_temporaries_return_to_the_pool(pool):
     assert pool.used_bytes() == before
 
 
+def test_a_limit_from_the_environment(monkeypatch):
+    for given, bytes_ in (("4096", 4096), ("50%", cp.cuda.runtime.memGetInfo()[1] // 2)):
+        monkeypatch.setenv("CUPY_GPU_MEMORY_LIMIT", given)
+        pool = cp.cuda.MemoryPool()
+        assert pool.get_limit() == bytes_
+    monkeypatch.setenv("CUPY_GPU_MEMORY_LIMIT", "4096")
+    with pytest.raises(cp.cuda.memory.OutOfMemoryError, match="limit set to: 4,096 bytes"):
+        cp.cuda.MemoryPool().malloc(5000)
+
+
 def test_limit(pool):
     with pytest.raises(ValueError, match="memory limit size out of range: -1"):
         pool.set_limit(size=-1)

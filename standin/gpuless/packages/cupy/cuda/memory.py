@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import functools
 import itertools
+import os
 import threading
 import weakref
 
@@ -46,6 +47,19 @@ class _Block:
         return self.size, self.number
 
 
+def _limit(size: int | None = None, fraction: float | None = None) -> int:
+    """In bytes, from bytes or from a part of the current device's memory."""
+    if fraction is not None:
+        if size is not None:
+            raise ValueError("size and fraction cannot be specified at one time")
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"memory limit fraction out of range: {fraction}")
+        size = fraction * runtime.memGetInfo()[1]
+    if size is not None and size < 0:
+        raise ValueError(f"memory limit size out of range: {size}")
+    return int(size or 0)
+
+
 class _Books:
     """Of one device: the free blocks by size, their bytes, the bytes in use, and the limit in bytes
     (0: none).
@@ -53,7 +67,10 @@ class _Books:
 
     def __init__(self):
         self.free: list[_Block] = []
-        self.free_bytes = self.used = self.limit = 0
+        self.free_bytes = self.used = 0
+        given = os.environ.get("CUPY_GPU_MEMORY_LIMIT", "0")
+        part = given.endswith("%")
+        self.limit = _limit(fraction=float(given[:-1]) / 100) if part else _limit(int(given))
 
     def total(self) -> int:
         return self.used + self.free_bytes
@@ -210,15 +227,7 @@ class MemoryPool:
             self._here().forget()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        if fraction is not None:
-            if size is not None:
-                raise ValueError("size and fraction cannot be specified at one time")
-            if not 0 <= fraction <= 1:
-                raise ValueError(f"memory limit fraction out of range: {fraction}")
-            size = fraction * runtime.memGetInfo()[1]
-        if size is not None and size < 0:
-            raise ValueError(f"memory limit size out of range: {size}")
-        self._here().limit = int(size or 0)
+        self._here().limit = _limit(size, fraction)
 
     def get_limit(self) -> int:
         return self._here().limit
