@@ -328,6 +328,16 @@ def test_host_functions_and_callbacks(stream):
     assert seen[-1] == 3
 
 
+def test_a_function_that_a_stream_calls_has_no_gpu(stream):
+    x = cp.zeros(3)
+    for call in (lambda arg: x.sum(), lambda arg: x.get(), lambda arg: cp.zeros(2)):
+        with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="not permitted"):
+            stream.launch_host_func(call, None)
+        with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="not permitted"):
+            stream.add_callback(lambda s, status, arg, call=call: call(arg), None)
+    assert x.get().tolist() == [0, 0, 0]
+
+
 def test_logical_devices(two_devices):
     assert cp.cuda.runtime.getDeviceCount() == 2
     with cp.cuda.Device(1) as device:

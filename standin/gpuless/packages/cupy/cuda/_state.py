@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
+from collections.abc import Iterator
 
 DEVICES = "CUPY_STANDIN_DEVICES"
 
@@ -27,6 +29,7 @@ _TEXT = {
     700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
     704: ("cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"),
     705: ("cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"),
+    800: ("cudaErrorNotPermitted", "operation not permitted"),
     900: (
         "cudaErrorStreamCaptureUnsupported",
         "operation not permitted when stream is capturing",
@@ -89,7 +92,21 @@ def use() -> None:
             "anew, as by multiprocessing.get_context('spawn'), or fork before."
         )
         raise error
+    if getattr(_local, "called", False):
+        error = CUDARuntimeError(800)
+        error.add_note("A function that a stream calls must not use the GPU: keep it to the host.")
+        raise error
     _used = True
+
+
+@contextlib.contextmanager
+def called() -> Iterator[None]:
+    """Inside a ``with`` block a stream calls a function of the host's, in which ``use`` raises."""
+    _local.called = True
+    try:
+        yield
+    finally:
+        _local.called = False
 
 
 def _forked() -> None:

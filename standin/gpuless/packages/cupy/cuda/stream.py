@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 
 from cupy.cuda import _late
-from cupy.cuda._state import CUDARuntimeError, getDevice, getDeviceCount, use
+from cupy.cuda._state import CUDARuntimeError, called, getDevice, getDeviceCount, use
 from gpuless import not_covered
 
 _local = threading.local()
@@ -243,10 +243,15 @@ class Stream:
         if _spoiled(self._capture):
             raise CUDARuntimeError(900)
         catch_up(self)
-        callback(self, 0, arg)
+        with called():
+            callback(self, 0, arg)
 
     def launch_host_func(self, callback, arg) -> None:
-        submit(lambda: callback(arg), self)
+        def work() -> None:
+            with called():
+                callback(arg)
+
+        submit(work, self)
 
     def record(self, event: Event | None = None) -> Event:
         event = Event() if event is None else event
