@@ -46,7 +46,8 @@ LISTENER = "CUPY_STANDIN_LISTENER"
 KEPT = {LISTENER: str(ROOT / "tests/units_kernels.py")}
 # What a compiler may see otherwise than another: these are run with a second one, ziglang.
 COMPILED = """rawkernel elementwise reduction carray fences compiler translate fibers active_lanes
-    local_memory float_casts foreign half ptx strict wmma async_copy mathematics otherwise"""
+    local_memory float_casts foreign half ptx strict wmma async_copy mathematics otherwise
+    published"""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ REFUSED = {
     "y[0] = __x86_64__;": 'identifier "__x86_64__" is undefined',
     "#pragma unroll n\nfor (int i = 0; i < n; ++i) y[i] = i;": None,
     "#pragma unroll blockDim.x // as many\nfor (int i = 0; i < n; ++i) y[i] = i;": None,
+    "float α = 0.5f; y[0] = α;": "unrecognized token",
     "__syncthreads(1);": "too many arguments in function call",
     "y[0] = __syncthreads_or(1, 2);": "too many arguments in function call",
     "__syncwarp(1, 2);": "too many arguments in function call",
@@ -72,6 +73,7 @@ OLDER = {
     "y[0] = 0b101;": 11,
 }
 TAKEN = [
+    'const char *s = "α"; y[0] = s[0]; /* α */ y[1] = s[1]; // α',
     "const int c = 4;\n#pragma unroll c / 2 // a constant\nfor (int i = 0; i < n; ++i) y[i] = i;",
     "#pragma unroll (sizeof(n))\nfor (;;)\n#pragma unroll 2\nfor (;;) break;",
     "for (int i = 0; i < n ? 1 : 0; ++i) y[i] = n && i ? 1 : 2; auto &&r = n; y[0] = warpSize + r;",

@@ -65,6 +65,10 @@ _ASKED = re.compile(r"\b__has_include\s*\(\s*[<\"]([^>\"]+)[>\"]")
 # stand. Macros in it have been replaced by then, as they are not in a pragma.
 _UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b[ \t]*([^\s/][^/\n]*)", re.MULTILINE)
 _UNROLLED = re.compile(r"([;{}]\s*(?:^#.*\n\s*)*)?^standin_unroll (.*)$", re.MULTILINE)
+# Comments, strings, characters; or else a letter beyond ASCII.
+_SPOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|([^\x00-\x7f])""", re.DOTALL
+)
 _ABSOLUTE = re.compile(r"#\s*include\s*[\"<]\s*(?:/|\w:)")
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLACE = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$', re.MULTILINE)
@@ -156,6 +160,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     _refuse_taken(options.definitions)
     text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
     _refuse_asked(source, name)
+    _refuse_letters(source, name)
     if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash
         text = _BLANK_BEHIND.sub(r"\\\1/**/", text)
     text = _UNROLL.sub(r"standin_unroll \1", text)
@@ -211,6 +216,20 @@ def _refuse_asked(source: str, name: str) -> None:
             line = source.count("\n", 0, match.start()) + 1
             what = f"the header <{match[1]}>"
             raise uncovered.refusal(f"{name}.cu({line})", what, "NVRTC finds it")
+
+
+def _refuse_letters(source: str, name: str) -> None:
+    """Refuse a letter beyond ASCII outside comments and strings; compilers of the CPU's take it."""
+    if source.isascii():
+        return
+    for match in _SPOKEN.finditer(source):
+        if not match[1]:
+            continue
+        line = source.count("\n", 0, match.start()) + 1
+        raise CompileError(
+            f"{name}.cu({line}): error: unrecognized token: {match[1]}\n\n"
+            f'1 error detected in the compilation of "{name}.cu".\n'
+        )
 
 
 def _missing(message: str, name: str) -> Exception | None:

@@ -15,10 +15,12 @@ typedef unsigned long long uint64_t;
 }  // namespace standin_user
 #define STANDIN_LEAVE }}
 #define STANDIN_ENTER namespace standin_user { namespace {
-#else  // with NVRTC
+#elif __has_include(<cuda/std/limits>)  // with NVRTC
 #include <cuda/std/limits>
 #include <cuda/std/type_traits>
 namespace std {
 using namespace cuda::std;
 }
+#else  // ziglang, whose library is not built for this
+#error the CPU stand-in has this header with g++ only
 #endif

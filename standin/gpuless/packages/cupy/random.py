@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import os
 import threading
 from collections.abc import Callable, Sequence
 
@@ -438,9 +439,13 @@ _lock = threading.Lock()
 
 
 def get_random_state() -> RandomState:
-    """The state of the current device."""
+    """The state of the current device, whose first seed is the environment's ``CUPY_SEED``."""
+    device = runtime.getDevice()
     with _lock:
-        return _states.setdefault(runtime.getDevice(), RandomState())
+        if device not in _states:
+            given = os.environ.get("CUPY_SEED")
+            _states[device] = RandomState(None if given is None else int(given))
+        return _states[device]
 
 
 def set_random_state(rs: RandomState) -> None:
