@@ -395,7 +395,14 @@ class RandomState(_Source):
         if not (isinstance(check_valid, str) and check_valid in ("warn", "raise", "ignore")):
             raise ValueError("check_valid must equal 'warn', 'raise', or 'ignore'")
         given = {"check_valid": check_valid, "tol": tol, "method": method}
-        made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
+        try:
+            made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
+        except np.linalg.LinAlgError:  # a matrix without a factor, of which CuPy makes NaN
+            if method != "cholesky":
+                raise
+            made = (
+                self._draw("multivariate_normal", (mean, cov * 0, size), {}, _real(dtype)) * np.nan
+            )
         # Each part of all the vectors lies together.
         return made.reshape(-1, made.shape[-1]).copy("F").reshape(made.shape)
 

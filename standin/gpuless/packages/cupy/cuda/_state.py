@@ -17,6 +17,10 @@ _TEXT = {
     20: ("cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"),
     21: ("cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"),
     26: ("cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"),
+    27: (
+        "cudaErrorInvalidNormSetting",
+        "read as normalized float not supported for data type",
+    ),
     100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
     101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
     217: (

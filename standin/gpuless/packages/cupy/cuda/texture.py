@@ -280,7 +280,6 @@ class TextureDescriptor(_Descriptor):
             raise not_covered("cupy.cuda.texture.TextureDescriptor(sRGB=True)")
         if not all(0 <= m <= 3 for m in self._modes) or not {self._filter, self._read} <= {0, 1}:
             raise _error(1, f"no such mode: {self.get_texture_desc()}")
-        # CUDA's words: of 32 bits are never promoted.
         to_float = self._read and texels.format != FLOAT and texels.bits < 32
         whole = texels.format != FLOAT and not to_float
         linear = bool(self._filter and texels.dimensions)
@@ -288,6 +287,8 @@ class TextureDescriptor(_Descriptor):
             raise _error(
                 26, "Integers can be blended when they are of 8 or 16 bits and read as floats."
             )
+        if self._read and whole:
+            raise _error(27, "Integers are read as floats when they are of 8 or 16 bits.")
         if linear and texels.dimensions == 1 and self._modes[1] == BORDER:
             raise not_covered(
                 "blending in one dimension with the border as a second address mode, where a GPU "
