@@ -121,6 +121,7 @@ def is_lenient() -> bool:
 
 def install(*, lenient: bool | None = None) -> bool:
     """Choose between CuPy and the stand-in; returns ``is_active()``. Calling it again is harmless.
+    Processes that ``multiprocessing`` starts by "spawn" choose in the same way.
 
     Args:
         lenient: see ``is_lenient``; None leaves it to the environment's ``CUPY_STANDIN_LENIENT``,
@@ -149,7 +150,23 @@ def install(*, lenient: bool | None = None) -> bool:
             )
     importlib.import_module("gpuless.engine.machine").check()
     sys.meta_path.insert(0, _finder)
+    _install_in_children()
     return True
+
+
+class _Installs:
+    """Unpickled in a process that ``multiprocessing`` has started anew, it calls ``install``."""
+
+    def __reduce__(self):
+        return install, ()
+
+
+def _install_in_children() -> None:
+    """Among what such a process is told before it imports the script is that."""
+    from multiprocessing import spawn
+
+    told = spawn.get_preparation_data
+    spawn.get_preparation_data = lambda name: {**told(name), "gpuless": _Installs()}
 
 
 def _engine():

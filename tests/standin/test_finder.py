@@ -127,3 +127,25 @@ def test_cupy_backends_may_be_imported_first():
     code += "print(runtime is cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount())"
     done = python(code, mode="always", path=[ROOT / "standin"])
     assert done.stdout.splitlines()[-1] == "True 1", done.stderr
+
+
+SPAWNING = """
+import multiprocessing
+import cupy
+
+def work(i):
+    return float((cupy.arange(4.0) * i).sum())
+
+if __name__ == "__main__":
+    x = cupy.arange(3)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(cupy.is_standin, pool.map(work, [1, 2]))
+"""
+
+
+def test_a_process_that_is_spawned_has_it_as_well(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SPAWNING, encoding="utf-8")
+    start = f"import runpy, sys; sys.argv = ['gpuless', {str(script)!r}]; "
+    done = python(start + "runpy.run_module('gpuless', run_name='__main__')", mode="always")
+    assert done.stdout == "True [6.0, 12.0]\n", done.stderr
