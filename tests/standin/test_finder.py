@@ -147,5 +147,6 @@ def test_a_process_that_is_spawned_has_it_as_well(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SPAWNING, encoding="utf-8")
     start = f"import runpy, sys; sys.argv = ['gpuless', {str(script)!r}]; "
-    done = python(start + "runpy.run_module('gpuless', run_name='__main__')", mode="always")
+    start += "runpy.run_module('gpuless', run_name='__main__')"
+    done = python(start, mode="always", path=[ROOT / "standin"])
     assert done.stdout == "True [6.0, 12.0]\n", done.stderr
