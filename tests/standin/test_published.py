@@ -12,7 +12,7 @@ import pytest
 import scipy
 from cupy.cuda.compiler import CompileException
 from cupyx import jit
-from cupyx.scipy import sparse
+from cupyx.scipy import signal, sparse
 
 from gpuless.engine.compiler import find_compiler
 
@@ -80,6 +80,15 @@ def test_places_found_along_an_axis_are_long_long():
         "array([1, 0], dtype=int64)",
     ]
     assert repr(a.argmax()) == "array(3)" and repr(cp.nanargmax(a)) == "array(3, dtype=int64)"
+
+
+def test_sharp_filters_of_which_cupy_loses_the_digits_are_warned_of():
+    x = cp.asarray(np.random.default_rng(0).standard_normal(2000))
+    with pytest.warns(RuntimeWarning, match="all is rounding.* Use sosfilt"):
+        signal.lfilter(*signal.butter(4, [0.01, 0.02], "band"), x)
+    with pytest.warns(RuntimeWarning, match="about 1e-02 is rounding"):
+        signal.filtfilt(*(c.astype("f") for c in (*signal.butter(4, 0.05), x)))
+    signal.lfilter(*signal.butter(4, 0.1), x)  # no warning, which would be an error
 
 
 def test_small_things_that_libraries_take():

@@ -141,8 +141,8 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
                 raise unsupported(given[parameter])
         if unable is not None and (why := unable(given)):
             raise NotImplementedError(f"{name}() in CuPy: {why}")
-        if differs is not None and differs(first, given):
-            tell()
+        if differs is not None and (found := differs(first, given)):
+            tell(*([found] if isinstance(found, str) else []))
         if stream.transfers_matter():
             if name in WAITING:
                 stream.refuse_while_capturing()
