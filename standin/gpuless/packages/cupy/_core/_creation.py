@@ -22,7 +22,7 @@ from cupy._core._dispatch import check_dtype, check_number, named
 from cupy._core._ndarray import ndarray
 from cupy._core._protocols import as_device
 from cupy._core._run import run, unwrap, unwrap_call
-from cupy.cuda import _late, runtime
+from cupy.cuda import _late, memory, runtime
 from cupy.cuda.stream import catch_up, get_current_stream, refuse_while_capturing
 from gpuless.engine.memory import holding
 
@@ -188,6 +188,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             host = np.zeros_like(host)  # CuPy clears the memory: of -0.0 it makes 0.0
         if host.ndim and not _on_device(obj):
             refuse_while_capturing("H2D transfers")
+            if host.nbytes:
+                memory.get_default_pinned_memory_pool().pass_through(host.nbytes)
         return _ndarray.place(host, order)
     if result.ndim < ndmin:
         result = result.view() if result is obj else result

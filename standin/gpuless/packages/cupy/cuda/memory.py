@@ -237,22 +237,34 @@ class PinnedMemoryPool:
     """Page-locked host memory is ordinary host memory here; blocks are counted as CuPy does."""
 
     def __init__(self, allocator=None):
-        self._free = 0
+        self._free: collections.Counter[int] = collections.Counter()  # by their sizes
 
     def malloc(self, size: int) -> PinnedMemoryPointer:
-        self._free = max(0, self._free - 1)
         pointer = PinnedMemoryPointer(size)
-        weakref.finalize(pointer, self._give_back).atexit = False
+        if size:
+            block = self._block(size)
+            self._free[block] = max(0, self._free[block] - 1)
+            weakref.finalize(pointer, self._give_back, block).atexit = False
         return pointer
 
-    def _give_back(self) -> None:
-        self._free += 1
+    @staticmethod
+    def _block(size: int) -> int:
+        """The bytes of the block for ``size``: a power of two, 512 or more."""
+        return max(512, 1 << (size - 1).bit_length())
+
+    def _give_back(self, block: int) -> None:
+        self._free[block] += 1
+
+    def pass_through(self, size: int) -> None:
+        """What is copied from ordinary memory passes through a block, which is free behind it."""
+        block = self._block(size)
+        self._free[block] = max(1, self._free[block])
 
     def n_free_blocks(self) -> int:
-        return self._free
+        return self._free.total()
 
     def free_all_blocks(self) -> None:
-        self._free = 0
+        self._free.clear()
 
 
 class PinnedMemoryPointer(np.ndarray):

@@ -34,8 +34,9 @@ def odd(value, *, infinities: bool = True) -> bool:
 
 
 _LOST = (
-    "CuPy filters blocks side by side and joins them by numbers that grow with a filter as sharp as "
-    "this one: of its result {} is rounding. The stand-in's is right. Use sosfilt."
+    "CuPy filters blocks side by side and joins them by numbers that grow with a filter as sharp "
+    "as this one: of its result {} is rounding. The stand-in's is right. Use sosfilt, and double "
+    "precision."
 )
 
 
@@ -69,16 +70,29 @@ def _summed(first, given: dict) -> bool:
 def _recursive(first, given: dict) -> bool | str:
     if odd(given.get("x")) and isinstance(first, ndarray) and not first._array.all():
         return True
-    arrays = [getattr(given.get(name), "_array", None) for name in ("b", "a", "x")]
+    return _sharp(given, "b", "a", "x")
+
+
+def _of_sections(first, given: dict) -> bool | str:
+    return _sharp(given, "sos", "x")
+
+
+def _sharp(given: dict, *names: str) -> bool | str:
+    """What is said of a filter that is too sharp, whose coefficients are under the last but one of
+    the names, and the signal under the last."""
+    arrays = [getattr(given.get(name), "_array", None) for name in names]
     if any(array is None or not array.size for array in arrays) or stream.capturing():
         return False
-    lost = _lost(arrays[1], arrays[2].shape[given.get("axis", -1)], np.result_type(*arrays))
+    *_, a, x = arrays
+    rows = a[:, 3:] if "sos" in names and a.ndim == 2 else [a]
+    length, dtype = x.shape[given.get("axis", -1)], np.result_type(*arrays)
+    lost = sum(_lost(row, length, dtype) for row in rows)
     return _LOST.format("all" if lost > 1 else f"about {lost:.0e}") if lost > 1e-4 else False
 
 
 def _lost(a: np.ndarray, length: int, dtype: np.dtype) -> float:
-    """What part of CuPy's result is rounding, roughly: the square of the largest answer of the
-    recursion to one number before a block of 1,024."""
+    """What part of CuPy's result is rounding, roughly: a few times the square of the largest answer
+    of the recursion to one number before a block of 1,024."""
     if a.ndim != 1 or not a[0] or dtype.kind not in "fc":
         return 0.0
     a, impulse = a / a[0], np.zeros(min(length, 1024))
@@ -86,7 +100,8 @@ def _lost(a: np.ndarray, length: int, dtype: np.dtype) -> float:
     starts = [np.concatenate((-a[j:], np.zeros(j - 1))) for j in range(1, a.size)]
     with np.errstate(all="ignore"):
         answers = [lfilter([1.0], a, impulse, zi=start)[0] for start in starts]
-    return float(np.finfo(dtype).eps * max((np.abs(y).max() for y in answers), default=0.0) ** 2)
+    largest = max((np.abs(y).max() for y in answers), default=0.0)
+    return float(4 * np.finfo(dtype).eps * largest**2)
 
 
 def _smoothed(first, given: dict) -> bool:
@@ -118,6 +133,7 @@ DIFFERS = {
     **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
     **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
     **_check_of("filtfilt lfilter", _recursive),
+    **_check_of("sosfilt sosfiltfilt", _of_sections),
     **_check_of("laplace prewitt sobel uniform_filter uniform_filter1d", _summed),
     **_check_of("fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform", _summed),
     **_check_of("gaussian_filter gaussian_filter1d", _smoothed),
