@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from cupy._core import _kernel, _launch
 from cupy._core._generated import GeneratedKernel, Plan
 from cupy._core._kernel import Argument, Scalar
+from cupy._core._ndarray import ndarray
 from cupy.cuda.driver import CUDADriverError
 from cupy.cuda.function import Module
 from cupy.cuda.stream import given_stream
@@ -42,6 +44,14 @@ _ON_CPU = {
     " for (ptrdiff_t i = _i, _turn = 1; _turn; _turn = 0) {",
     "end": "} }(i); _ind.next();",
 }
+
+
+def _share(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether arrays have an element in common, as far as that is soon found."""
+    try:
+        return np.shares_memory(a, b, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
 
 
 class ElementwiseKernel(GeneratedKernel):
@@ -101,10 +111,31 @@ class ElementwiseKernel(GeneratedKernel):
                 f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
                 f"{self.nargs} (with outputs), but given {len(args)}."
             )
+        for out, one in self._overlaps(args):
+            text = (
+                f"the output '{out}' of kernel '{self.name}' and its input '{one}' are overlapping "
+                "parts of one array: on a GPU an element is read before or after it is written. "
+                "Write into another array."
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         outputs = self._run(args, (size, block_size), stream)
         if self.no_return:
             return None
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
+
+    def _overlaps(self, args) -> Iterator[tuple[str, str]]:
+        """The names of each output and input that share elements, at other places."""
+        for out, target in zip(self.out_params, args[self.nin :], strict=False):
+            for one, source in zip(self.in_params, args, strict=False):
+                if out.raw or one.raw or not isinstance(source, ndarray) or source is target:
+                    continue
+                if not isinstance(target, ndarray) or source._memory is not target._memory:
+                    continue
+                a, b = source._array, target._array
+                if (a.ctypes.data, a.strides, a.shape) == (b.ctypes.data, b.strides, b.shape):
+                    continue
+                if np.may_share_memory(a, b) and _share(a, b):
+                    yield out.name, one.name
 
     def _make_plan(self, args: list[Argument], size: int, block_size: int) -> Plan:
         has_size = size != -1

@@ -238,6 +238,35 @@ def _zoom(call):
 zoom = _zoom(zoom)  # noqa: F821
 
 
+def _with_edges(call):
+    """``zoom``, whose coordinates CuPy has in the image's precision: of a ``float32`` or of small
+    integers the last pixel may lie beyond the edge, and is ``cval``."""
+    signature = _inspect.signature(_library.zoom)
+
+    def zoom(*args, **kwargs):
+        found = call(*args, **kwargs)
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        source, mode, whole, cval = (
+            given.arguments[key] for key in ("input", "mode", "grid_mode", "cval")
+        )
+        small = _np.promote_types(source.real.dtype, "f") == "f" or source.dtype.kind in "iu"
+        if mode != "constant" or whole or not small:
+            return found
+        for axis, (n, m) in enumerate(zip(source.shape, found.shape, strict=True)):
+            if m > 1:
+                places = _np.float32((n - 1) / (m - 1)) * _np.arange(m, dtype=_np.float32)
+                beyond = int((places > n - 1).sum())
+                if beyond:
+                    found[(slice(None),) * axis + (slice(m - beyond, None),)] = cval
+        return found
+
+    return _named(zoom, "zoom", "of SciPy, on the device")
+
+
+zoom = _with_edges(zoom)
+
+
 def _derived(call, weights: list[int]):
     """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
     that cannot hold what comes between, and without weights of 0, which NaN shows."""
