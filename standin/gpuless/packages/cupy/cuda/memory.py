@@ -250,7 +250,7 @@ class PinnedMemoryPool:
     @staticmethod
     def _block(size: int) -> int:
         """The bytes of the block for ``size``: a power of two, 512 or more."""
-        return max(512, 1 << (size - 1).bit_length())
+        return max(512, 1 << (int(size) - 1).bit_length())
 
     def _give_back(self, block: int) -> None:
         self._free[block] += 1
