@@ -227,7 +227,8 @@ def _refuse_letters(source: str, name: str) -> None:
             continue
         line = source.count("\n", 0, match.start()) + 1
         raise CompileError(
-            f"{name}.cu({line}): error: unrecognized token: {match[1]}\n\n"
+            f"{name}.cu({line}): error: unrecognized token: {match[1]} (a letter beyond "
+            "ASCII, which CUDA C takes in comments and strings alone)\n\n"
             f'1 error detected in the compilation of "{name}.cu".\n'
         )
 

@@ -17,8 +17,8 @@ from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from cupy.cuda import stream
 
-from cupyx.scipy._not_finite import DIFFERS, tell
 from cupyx.scipy._unable import UNABLE
+from cupyx.scipy._warned import DIFFERS, tell
 from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.

@@ -24,9 +24,9 @@ from scipy import ndimage as _library
 
 from cupyx.scipy._faces import CALLING as _CALLING
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy._not_finite import odd as _odd
-from cupyx.scipy._not_finite import tell as _tell
 from cupyx.scipy._unable import constant as _constant
+from cupyx.scipy._warned import odd as _odd
+from cupyx.scipy._warned import tell as _tell
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
