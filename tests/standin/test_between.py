@@ -88,6 +88,8 @@ def test_weights_of_nothing_leave_out_what_is_no_number():
     image = cp.asarray([1.0, 2, cp.nan, 4, 5], "f")
     assert ndimage.shift(image, 1, order=1).tolist()[:3] == [0, 1, 2]
     assert bool(cp.isnan(ndimage.shift(image, 1, order=1)[3]))
+    with pytest.warns(RuntimeWarning, match="NaN"):  # a product of complex numbers makes two
+        ndimage.shift(image + 0j, 0.5, order=1)
     mask = cp.asarray([False, False, True, False])
     assert ndimage.shift(mask, 0.5, order=1).tolist() == [False, False, True, True]
 
