@@ -1,5 +1,5 @@
-"""Between the pixels of an image, and of a spectrum: what an H200 gave where SciPy gives another
-number, since its coordinates are double ones."""
+"""Between the pixels of an image, and of a spectrum, by CuPy's coordinates and weights, where
+SciPy's are double ones. The long numbers are an H200's; the others follow from CuPy's kernels."""
 
 import cupy as cp
 import numpy as np
