@@ -95,13 +95,6 @@ def test_sharp_filters_of_which_cupy_loses_the_digits_are_warned_of():
     signal.lfilter(*signal.butter(4, 0.1), x)  # no warning, which would be an error
 
 
-def test_the_edge_of_a_zoomed_image_in_single_precision():
-    for kind, last in (("f", 7), ("B", 7), ("d", 100)):
-        image = cp.full((480, 5), 100, kind)
-        found = ndimage.zoom(image, (0.75, 1), order=1, cval=7).get()
-        assert found[-1, 2] == last and (found[:-1] == 100).all()
-
-
 def test_an_elementwise_kernel_that_writes_beside_what_it_reads_is_warned_of():
     add, x = cp.ElementwiseKernel("T x", "T z", "z = x + 1", "add"), cp.zeros(6)
     with pytest.warns(RuntimeWarning, match="'z' of kernel 'add' and its input 'x' are overla"):

@@ -228,7 +228,6 @@ def _host(value):
 def _in_itself(given: dict) -> str | None:
     if given.get("output") is given["input"]:
         return "the kernel reads the input while it writes the output, which is the same."
-    return _positive(given)
 
 
 def _numbers(given: dict) -> None:
@@ -440,11 +439,6 @@ def _structure(given: dict) -> str | None:
         return "a structure that is negative in its middle"
 
 
-def _positive(given: dict) -> str | None:
-    if np.min(given.get("sigma", given.get("size", 1))) <= 0:
-        return "a size of 0 or less"
-
-
 def _overlap(given: dict) -> str | None:
     source, output = given["input"], given.get("output")
     spline = given.get("order", 3) > 1 and given.get("prefilter", True)  # which is a new array
@@ -516,5 +510,4 @@ UNABLE = {
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
     **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
-    **_check_of("fourier_uniform", _positive),
 }

@@ -22,8 +22,10 @@ from cupy._core._ufuncs import rint as _rint
 from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
 from scipy import ndimage as _library
 
+from cupyx.scipy._between import INSTEAD as _PLACES
 from cupyx.scipy._faces import CALLING as _CALLING
 from cupyx.scipy._faces import serve as _serve
+from cupyx.scipy._spectra import INSTEAD as _SPECTRA
 from cupyx.scipy._unable import constant as _constant
 from cupyx.scipy._warned import odd as _odd
 from cupyx.scipy._warned import tell as _tell
@@ -84,9 +86,10 @@ def _of_means(name: str):
 
 _INSTEAD = {name: _of_weights(name) for name in ("convolve1d", "correlate1d")}
 _INSTEAD |= {name: _of_means(name) for name in ("uniform_filter", "uniform_filter1d")}
-globals().update(_serve(_library, arrays=True, instead=_INSTEAD))
+globals().update(_serve(_library, arrays=True, instead=_INSTEAD | _PLACES | _SPECTRA))
 
 _BETWEEN = "affine_transform map_coordinates rotate shift zoom".split()  # elements
+_MODES = """constant grid-constant nearest mirror reflect grid-mirror wrap grid-wrap""".split()
 _SUMS = """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
 gaussian_gradient_magnitude gaussian_laplace laplace prewitt sobel uniform_filter
 uniform_filter1d""".split()
@@ -96,28 +99,50 @@ def _check_between(dtype, given: dict) -> None:
     mode, cval = given["mode"], given["cval"]
     if mode == "opencv":
         raise _not_covered("mode='opencv' of cupyx.scipy.ndimage")
-    if given["order"] is not None and not 0 <= given["order"] <= 5:
+    if not isinstance(given["order"], (int, _np.integer)):
+        raise ValueError(f"order is a whole number, not {given['order']}")
+    if not 0 <= given["order"] <= 5:
         raise ValueError("spline order is not supported")
+    if mode not in _MODES:
+        raise ValueError(f"boundary mode ({mode}) is not supported")
     if not isinstance(given.get("coordinates", given["input"]), _ndarray):
         raise TypeError("coordinates are a device array")
-    if getattr(given.get("coordinates"), "dtype", None) == _np.bool_:
+    if "coordinates" in given and given["coordinates"].dtype.kind not in "fiu":
         raise ValueError("coordinates should have floating point dtype")
     if not given["input"].size and (given["order"] or 0) > 1 and given["prefilter"]:
         raise ZeroDivisionError("integer division or modulo by zero")
     if mode == "constant" and dtype.kind in "iu" and not _np.isfinite(cval):
         raise NotImplementedError("CuPy has no cval like this for an output of integers")
-    if mode in ("constant", "grid-constant"):
+    if mode in ("constant", "grid-constant") and "zoom" not in given:  # which drops it
+        if cval is None:
+            raise TypeError("CuPy's kernel does not compile with None for cval; give a number.")
         _constant(cval)
     if given["input"].dtype.kind == "c" and dtype.kind != "c":
         raise RuntimeError("CuPy has no kernel from complex numbers to an output of real ones")
 
 
-def _rounded(name: str):
-    """The function of that name, with CuPy's rules for results that are no whole numbers.
+def _summed(name: str):
+    """The function of that name; NotImplementedError for booleans, of which CuPy's kernels make
+    True and SciPy mostly False."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
 
-    Between integers it takes the nearest one, of two the even one, where SciPy goes away from 0.
-    NotImplementedError for booleans, of which CuPy's kernels make True and SciPy mostly False.
-    """
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        output, source = given.get("output"), given["input"]
+        if isinstance(source, _ndarray) and not isinstance(output, _np.ndarray):
+            made = source if output is None else output
+            dtype = made.dtype if isinstance(made, _ndarray) else _np.dtype(made)
+            if dtype.kind == "b":
+                raise _not_covered(f"cupyx.scipy.ndimage.{name} with booleans as its output")
+        return function(*args, **kwargs)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+def _rounded(name: str):
+    """The function of that name, with CuPy's types: of integers it has no more digits than those of
+    ``float32``, and gives the nearest one, of two the even one."""
     function = globals()[name]
     signature = _inspect.signature(getattr(_library, name))
 
@@ -125,30 +150,24 @@ def _rounded(name: str):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         output, source = given.arguments["output"], given.arguments["input"]
-        picks = name in _BETWEEN and not given.arguments["order"]
         if isinstance(output, _np.ndarray) or not isinstance(source, _ndarray):
             return function(*args, **kwargs)
-        if isinstance(output, _ndarray):
-            dtype = output.dtype
-        else:
-            dtype = source.dtype if output is None else _np.dtype(output)
-        if name in _BETWEEN:
-            _check_between(dtype, given.arguments)
-        if name in _BETWEEN and source.dtype.kind in "iu":  # CuPy has no more digits of them
-            given.arguments["input"] = source.astype(_np.float32)
-            given.arguments["output"] = dtype if output is None else output
-        if picks:
-            if dtype.kind in "iu":
-                given.arguments["cval"] = float(_np.rint(given.arguments["cval"]))
-            return function(*given.args, **given.kwargs)
-        if dtype.kind == "b":
+        dtype = source.dtype if output is None else output
+        dtype = dtype.dtype if isinstance(dtype, _ndarray) else _np.dtype(dtype)
+        _check_between(dtype, given.arguments)
+        if dtype.kind == "b" and given.arguments["order"] > 1:
             raise _not_covered(f"cupyx.scipy.ndimage.{name} with booleans as its output")
-        if name in _SUMS:
-            return function(*args, **kwargs)
-        if dtype.kind not in "iu":
+        given.arguments["output"] = dtype if output is None else output
+        if source.dtype.kind in "iu":
+            given.arguments["input"] = source.astype(_np.float32)
+            if name == "affine_transform" and source.dtype.itemsize > 2:  # by its coordinates
+                given.arguments["input"] = given.arguments["input"].astype(_np.float64)
+        if dtype.kind in "fb" or dtype.kind == source.dtype.kind == "c":
             return function(*given.args, **given.kwargs)
-        given.arguments["output"] = _np.float64
-        found = _rint(function(*given.args, **given.kwargs))
+        real = given.arguments["input"] if dtype.kind in "iu" else _np.empty(0, dtype).real
+        given.arguments["output"] = _np.promote_types(real.dtype, _np.float32)
+        found = function(*given.args, **given.kwargs)
+        found = _rint(found) if dtype.kind in "iu" else found
         if not isinstance(output, _ndarray):
             return found.astype(dtype)
         output[...] = found
@@ -157,8 +176,8 @@ def _rounded(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in _BETWEEN + _SUMS:
-    globals()[_name] = _rounded(_name)
+globals().update({_name: _summed(_name) for _name in _SUMS})
+globals().update({_name: _rounded(_name) for _name in _BETWEEN})
 
 
 def _into_booleans(name: str):
@@ -226,47 +245,6 @@ def _turned_as_cupys(call):
 rotate = _turned_as_cupys(rotate)  # noqa: F821
 
 
-def _zoom(call):
-    def zoom(input, *args, grid_mode=False, **kwargs):
-        if grid_mode and input.dtype.kind == "c":  # where SciPy forgets it
-            raise _not_covered("cupyx.scipy.ndimage.zoom of complex numbers with grid_mode")
-        return call(input, *args, grid_mode=grid_mode, **kwargs)
-
-    return _named(zoom, "zoom", "of SciPy, on the device")
-
-
-zoom = _zoom(zoom)  # noqa: F821
-
-
-def _with_edges(call):
-    """``zoom``, whose coordinates CuPy has in the image's precision: of a ``float32`` or of small
-    integers the last pixel may lie beyond the edge, and is ``cval``."""
-    signature = _inspect.signature(_library.zoom)
-
-    def zoom(*args, **kwargs):
-        found = call(*args, **kwargs)
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        source, mode, whole, cval = (
-            given.arguments[key] for key in ("input", "mode", "grid_mode", "cval")
-        )
-        small = _np.promote_types(source.real.dtype, "f") == "f" or source.dtype.kind in "iu"
-        if mode != "constant" or whole or not small:
-            return found
-        for axis, (n, m) in enumerate(zip(source.shape, found.shape, strict=True)):
-            if m > 1:
-                places = _np.float32((n - 1) / (m - 1)) * _np.arange(m, dtype=_np.float32)
-                beyond = int((places > n - 1).sum())
-                if beyond:
-                    found[(slice(None),) * axis + (slice(m - beyond, None),)] = cval
-        return found
-
-    return _named(zoom, "zoom", "of SciPy, on the device")
-
-
-zoom = _with_edges(zoom)
-
-
 def _derived(call, weights: list[int]):
     """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
     that cannot hold what comes between, and without weights of 0, which NaN shows."""
@@ -327,52 +305,44 @@ for _name in "median_filter percentile_filter rank_filter".split():
     globals()[_name] = _in_a_row(_name)
 
 
-def _spline_of_all(call):
-    """``spline_filter``, which CuPy cuts to integers once and not along each axis."""
+def _splined(name: str):
+    """The function of that name, which CuPy cuts to the output's type once, at the end."""
+    function = globals()[name]
+    signature = _inspect.signature(getattr(_library, name))
 
-    def spline_filter(input, order=3, output=_np.float64, mode="mirror"):
-        into = output if isinstance(output, _ndarray) else None
-        dtype = into.dtype if into is not None else _np.dtype(output)
-        if not isinstance(input, _ndarray):
-            return call(input, order, output, mode)
-        if not input.size and order > 1:
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        source, output = given.arguments["input"], given.arguments["output"]
+        if not isinstance(source, _ndarray) or isinstance(output, _np.ndarray):
+            return function(*args, **kwargs)
+        if "axis" in given.arguments:
+            _normalize_axis_index(given.arguments["axis"], source.ndim)  # AxisError
+        if not source.size and given.arguments["order"] > 1:
             raise ZeroDivisionError("integer division or modulo by zero")
-        if input.dtype.kind == "c" and into is None and dtype.kind != "c":
-            # CuPy casts to the real type, with a warning.
-            return call(input, order, _np.promote_types(dtype, _np.complex64), mode).astype(dtype)
-        if dtype.kind not in "iu":
-            return call(input, order, output, mode)
-        made = call(input, order, _np.promote_types(dtype, _np.float32), mode)
-        if into is None:
-            return made.astype(dtype)
-        into[...] = made
-        return into
+        into = source if output is None else output
+        dtype = into.dtype if isinstance(into, _ndarray) else _np.dtype(into)
+        wide = _np.promote_types(dtype, _np.float32)
+        if source.dtype == _np.float16 or (wide.kind == "c" and source.dtype.kind != "c"):
+            given.arguments["input"] = source.astype(wide)
+        if isinstance(output, _ndarray) and dtype == wide:
+            return function(*given.args, **given.kwargs)
+        if source.dtype.kind == "c":
+            if isinstance(output, _ndarray) and dtype.kind != "c":
+                raise ValueError("output must have complex dtype for complex inputs")
+            wide = _np.promote_types(wide, _np.complex64)
+        given.arguments["output"] = wide
+        made = function(*given.args, **given.kwargs)
+        if not isinstance(output, _ndarray):
+            return made.astype(dtype)  # of complex numbers with a warning, as CuPy
+        output[...] = made
+        return output
 
-    return _named(spline_filter, "spline_filter", "of SciPy, on the device")
-
-
-spline_filter = _spline_of_all(spline_filter)  # noqa: F821
-
-
-def _spline(call):
-    def spline_filter1d(input, order=3, axis=-1, output=_np.float64, mode="mirror"):
-        if not isinstance(input, _ndarray) or isinstance(output, _ndarray):
-            return call(input, order, axis, output, mode)
-        _normalize_axis_index(axis, input.ndim)  # AxisError
-        if not input.size and order > 1:
-            raise ZeroDivisionError("integer division or modulo by zero")
-        dtype = input.dtype if output is None else _np.dtype(output)
-        if dtype.kind in "iu" and input.dtype.kind != "c":  # numbers below 0, by a GPU's rule
-            return call(input, order, axis, _np.float64, mode).astype(dtype)
-        if input.dtype.kind != "c" or dtype.kind == "c":
-            return call(input, order, axis, output, mode)
-        # CuPy casts to the real type, with a warning.
-        return call(input, order, axis, complex, mode).astype(output)
-
-    return _named(spline_filter1d, "spline_filter1d", "of SciPy, on the device")
+    return _named(call, name, "of SciPy, on the device")
 
 
-spline_filter1d = _spline(spline_filter1d)  # noqa: F821
+spline_filter = _splined("spline_filter")
+spline_filter1d = _splined("spline_filter1d")
 
 
 def _into(made, out):
@@ -542,7 +512,7 @@ value_indices = _values(value_indices)  # noqa: F821
 
 
 def _turned_in_double(call):
-    """``affine_transform``, whose coordinates may be double ones, as they are here in any case."""
+    """``affine_transform``, whose coordinates may be double ones: those of a double image."""
     signature = _inspect.signature(_library.affine_transform)
 
     def affine_transform(*args, texture_memory=False, float64_coords=False, **kwargs):
@@ -552,9 +522,14 @@ def _turned_in_double(call):
         if not isinstance(given["matrix"], _ndarray):
             raise TypeError("affine_transform() takes a device array as its matrix")
         output, shape = given.get("output"), given.get("output_shape")
+        if isinstance(shape, list):
+            raise TypeError("affine_transform() takes a tuple as its output_shape")
         if isinstance(output, _ndarray) and shape is None and output.shape != given["input"].shape:
             raise RuntimeError("output shape not correct")
-        return call(*args, **kwargs)
+        if float64_coords:
+            given["output"] = given["input"].dtype if output is None else output
+            given["input"] = given["input"].astype(_np.promote_types(given["input"].dtype, "d"))
+        return call(**given)
 
     return _named(affine_transform, "affine_transform", "of SciPy, on the device")
 
