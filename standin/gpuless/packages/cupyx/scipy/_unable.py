@@ -84,20 +84,6 @@ def _padded(given: dict) -> None:
         raise ValueError("padtype and cval arguments are not supported by upfirdn")
 
 
-def _maxima(given: dict) -> str | None:
-    data = given.get("data")
-    if isinstance(data, ndarray) and data.dtype.kind in "bu":
-        return f"it has no kernel for {data.dtype}"
-    if given.get("mode") == "raise":
-        return "CuPy `take` doesn't support `mode='raise'`."
-
-
-def _no_complex(given: dict) -> str | None:
-    if getattr(given.get("data"), "dtype", np.dtype(float)).kind == "c":
-        return "complex numbers"
-    return _maxima(given)
-
-
 def _summed(given: dict) -> str | None:
     """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
     _constants(given)
@@ -481,8 +467,6 @@ UNABLE = {
     **_check_of("check_COLA check_NOLA coherence csd firwin firwin2 istft", _window),
     **_check_of("periodogram spectrogram stft welch", _window),
     **_check_of("resample", lambda given: _window(given) or _in_time(given)),
-    **_check_of("argrelextrema", _maxima),
-    **_check_of("argrelmax argrelmin", _no_complex),
     **_check_of("convolve2d correlate2d", _summed),
     **_check_of(
         "convolve correlate", lambda given: (_edges if "input" in given else _summed)(given)

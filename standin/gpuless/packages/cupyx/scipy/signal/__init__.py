@@ -15,16 +15,19 @@ from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _frequencies, _history, _waveforms
+from cupyx.scipy.signal import _frequencies, _history, _peaks, _smoothing, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
-globals().update(_serve(_library, arrays=False))
+globals().update(_serve(_library, arrays=False, instead=_smoothing.INSTEAD))
 chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
 lfilter = _history.lfilter_of(lfilter)  # noqa: F821
 lfilter_zi, lfiltic, sosfilt_zi = _history.lfilter_zi, _history.lfiltic, _history.sosfilt_zi
 sosfilt = _history.sosfilt_of(sosfilt)  # noqa: F821
+argrelextrema, argrelmax, argrelmin = _peaks.argrelextrema, _peaks.argrelmax, _peaks.argrelmin
+find_peaks, peak_prominences = _peaks.find_peaks, _peaks.peak_prominences
+peak_widths = _peaks.peak_widths
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
 _buttap, _ellipap = buttap, ellipap  # noqa: F821
@@ -133,56 +136,6 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
-def _no_kernel_of(kinds: str, x) -> None:
-    if x.dtype.kind in kinds:
-        raise TypeError(f"CuPy has no kernel for peaks of {x.dtype}")
-
-
-def _peaks(call):
-    """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
-
-    def find_peaks(x, *args, **kwargs):
-        x = _cupy.asarray(x)
-        _no_kernel_of("bc", x)
-        if x.ndim == 1 and x.size < 2:  # CuPy makes an array of what lies between its ends
-            raise ValueError("Negative dimensions are not allowed")
-        found, about = call(x, *args, **kwargs)
-        for key in _OF_SIGNAL.intersection(about):
-            about[key] = about[key].astype(x.dtype, copy=False)
-        return found, about
-
-    return _named(find_peaks, "find_peaks", "of SciPy, on the device")
-
-
-_OF_SIGNAL = {"left_thresholds", "peak_heights", "prominences", "right_thresholds"}
-find_peaks = _peaks(find_peaks)  # noqa: F821
-
-
-def _prominences(call):
-    """``peak_prominences``, of the type of the signal, too."""
-
-    def peak_prominences(x, peaks, *args, **kwargs):
-        x = _cupy.asarray(x)
-        _no_kernel_of("bc", x)
-        found, *bases = call(x, peaks, *args, **kwargs)
-        return found.astype(x.dtype, copy=False), *bases
-
-    return _named(peak_prominences, "peak_prominences", "of SciPy, on the device")
-
-
-peak_prominences = _prominences(peak_prominences)  # noqa: F821
-
-
-_peak_widths = peak_widths  # noqa: F821
-
-
-def peak_widths(x, *args, **kwargs):
-    """SciPy's, of what CuPy has a kernel for."""
-    x = _cupy.asarray(x)
-    _no_kernel_of("bc", x)
-    return _peak_widths(x, *args, **kwargs)
-
-
 def _of_something(name: str):
     """The function of that name; of nothing it is nothing, in the type of the first array."""
     function = globals()[name]
@@ -262,7 +215,7 @@ def ellipap(N, rp, rs):
 
 
 def sepfir2d(input, hrow, hcol):
-    """SciPy's, whose parameters have no names."""
+    """An image filtered along its rows and its columns, by CuPy's names of the parameters."""
     return _sepfir2d(input, hrow, hcol)
 
 

@@ -11,6 +11,8 @@ from cupy._core._routines import concatenate, flip
 from cupy._core._run import routine
 from scipy import signal
 
+from cupyx.scipy import _blocks
+from cupyx.scipy._warned import sharp, tell
 from gpuless import not_covered
 
 
@@ -51,9 +53,16 @@ def lfilter_of(library):
         for array in (b, a, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
-        return routine(_filtered, b, a, x, axis, zi)
+        found = routine(_filtered, b, a, x, axis, zi)
+        _tell_of(_blocks.lost_after, b, a, x, axis, zi, found[0])
+        return found
 
     return lfilter
+
+
+def _tell_of(lost, *args) -> None:
+    if text := sharp(lost, *args):
+        tell(text)
 
 
 def lfiltic(b, a, y, x=None):
@@ -80,7 +89,9 @@ def lfilter_zi(b, a):
 
     if a.dtype.kind == "c" or b.dtype.kind == "c":
         raise not_covered("cupyx.scipy.signal.lfilter_zi of complex numbers")
-    return routine(state, b, a)
+    zi = routine(state, b, a)
+    _tell_of(_blocks.lost_in_state, b, a, zi)
+    return zi
 
 
 def sosfilt_zi(sos):
@@ -94,7 +105,9 @@ def sosfilt_zi(sos):
             state[2:] = _steady(a, x)
         return made
 
-    return routine(states, sos)
+    zi = routine(states, sos)
+    _tell_of(_blocks.lost_in_states, sos, zi)
+    return zi
 
 
 def sosfilt_of(library):
@@ -115,6 +128,8 @@ def sosfilt_of(library):
         for array in (sos, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
-        return routine(filtered, sos, x, axis, zi)
+        found = routine(filtered, sos, x, axis, zi)
+        _tell_of(_blocks.lost_in_sections_after, sos, x, axis, zi, found[0])
+        return found
 
     return sosfilt
