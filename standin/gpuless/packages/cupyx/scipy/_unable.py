@@ -139,12 +139,6 @@ def _of_floats(given: dict) -> str | None:
         return "integers, in which it sums, so that most of the result is 0; make them floats."
 
 
-def _no_whole(given: dict) -> None:
-    signal = given["input"]
-    if isinstance(signal, ndarray) and signal.dtype.kind in "biu":
-        raise ValueError(f"data type {signal.dtype} not compatible with finfo")
-
-
 def _smoothed(given: dict) -> None:
     if given.get("mode") == "constant":
         constant(given.get("cval", 0))
@@ -487,7 +481,6 @@ UNABLE = {
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
     **_check_of("savgol_filter", _smoothed),
-    **_check_of("symiirorder2", _no_whole),
     **_check_of("freqz", _nyquist),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate zoom", _overlap),

@@ -169,7 +169,7 @@ def _doubled(value):
     return tuple(map(_doubled, value)) if isinstance(value, tuple) else value
 
 
-for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
+for _name in "dfreqresp findfreqs lp2bp lp2bs zpk2tf".split():
     globals()[_name] = _in_double_precision(_name)
 
 
