@@ -1,6 +1,6 @@
-"""Recursive filters as CuPy runs them, on NumPy's arrays: the signal in blocks of 1,024, each joined
-from two halves, these from halves of theirs, and then corrected by the block before it. It is there
-to find how many digits are lost on that way; the results of the stand-in are SciPy's.
+"""Recursive filters as CuPy runs them, on NumPy's arrays: the signal in blocks of 1,024, each
+joined from two halves, these from halves of theirs, and then corrected by the block before it. It
+is there to find how many digits are lost on that way; the results of the stand-in are SciPy's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ def _answers(a: np.ndarray, size: int = SIZE) -> np.ndarray:
     coefficients behind the first, which is 1."""
     a = np.concatenate((np.ones(1, a.dtype), a))
     starts = [np.concatenate((-a[i:], np.zeros(i - 1, a.dtype))) for i in range(1, a.size)]
-    return np.array([signal.lfilter(a[:1], a, np.zeros(size, a.dtype), zi=start)[0] for start in starts])
+    return np.array(
+        [signal.lfilter(a[:1], a, np.zeros(size, a.dtype), zi=start)[0] for start in starts]
+    )
 
 
 def _recursion(a: np.ndarray, x: np.ndarray, before=None) -> np.ndarray:
@@ -92,20 +94,28 @@ def in_sections(sos: np.ndarray, x: np.ndarray, zi=None) -> np.ndarray:
     return x
 
 
-def _part(x: np.ndarray, axis: int) -> np.ndarray:
+def _rows(x: np.ndarray, axis: int) -> np.ndarray:
     """Some rows of ``x`` along its axis, and of these a beginning, which tell enough."""
     x = np.moveaxis(x, axis, -1)
     x = x.reshape(-1, x.shape[-1])
     return x[:: -(-len(x) // 8) or 1, : 32 * SIZE]
 
 
+def _part(x: np.ndarray, axis: int) -> np.ndarray:
+    x = _rows(x, axis)
+    if not np.isfinite(x).all():
+        raise ValueError("nothing can be told of NaN and infinities")
+    return x
+
+
 def _apart(theirs: np.ndarray, ours: np.ndarray) -> float:
     """How far they are from each other, as a part of the largest number."""
-    fine = np.isfinite(ours)
-    if not fine.any() or not ours[fine].any():
+    if not np.isfinite(ours).all():
+        return np.inf  # it grows beyond all numbers
+    if not ours.any():
         return 0.0
-    apart = np.abs(np.where(np.isfinite(theirs), theirs, np.inf)[fine] - ours[fine])
-    return float(apart.max() / np.abs(ours[fine]).max())
+    apart = np.nan_to_num(np.abs(theirs - ours), nan=np.inf)
+    return float(apart.max() / np.abs(ours).max())
 
 
 def lost(b, a, x, axis=-1) -> float:
@@ -128,21 +138,39 @@ def _states(zi, x, axis) -> np.ndarray:
 def lost_after(b, a, x, axis, zi, y) -> float:
     """The same of ``lfilter`` from a state on, whose right result is ``y``."""
     zi = _part(_states(zi, x, axis), -1)
-    return _apart(filtered(b, a, _part(x, axis), zi), _part(y, axis))
+    return _apart(filtered(b, a, _part(x, axis), zi), _rows(y, axis))
 
 
 def lost_in_sections_after(sos, x, axis, zi, y) -> float:
     zi = [_part(_states(state, x, axis), -1) for state in zi]
-    return _apart(in_sections(sos, _part(x, axis), zi), _part(y, axis))
+    return _apart(in_sections(sos, _part(x, axis), zi), _rows(y, axis))
+
+
+def _seen(run, theirs, ours) -> float:
+    """How far apart these states are in what follows from them when ones go on, as a part of that
+    or of what one 1 makes."""
+    ones, one = np.ones((1, SIZE)), np.eye(1, SIZE)
+    with_ours, with_theirs = run(ones, ours), run(ones, theirs)
+    scale = max(np.abs(with_ours).max(), np.abs(run(one, 0 * ours)).max())
+    return float(np.nan_to_num(np.abs(with_theirs - with_ours), nan=np.inf).max() / scale)
 
 
 def lost_in_state(b, a, zi) -> float:
     """The same of ``lfilter_zi``."""
-    return _apart(settled(b, a), zi)
+    if not np.isfinite(zi).all():
+        return 0.0
+    theirs, wide = settled(b, a), (b.astype(float), a.astype(float))
+    seen = _seen(lambda x, zi: filtered(*wide, x, zi[None]), theirs, zi)
+    used = np.concatenate((np.ones(len(b) - 1, bool), np.abs(a[:0:-1]) > 1e-9 * np.abs(a).max()))
+    return max(seen, _apart(theirs[used], zi[used]))
 
 
 def lost_in_states(sos, zi) -> float:
-    return _apart(settled_sections(sos), zi)
+    """The same of ``sosfilt_zi``."""
+    if not np.isfinite(zi).all():
+        return 0.0
+    theirs = settled_sections(sos)
+    return _seen(lambda x, zi: in_sections(sos.astype(float), x, zi[:, None]), theirs, zi)
 
 
 def _both_ways(run, zi, x, edge):
@@ -171,12 +199,3 @@ def lost_in_sections_both_ways(sos, x, axis=-1, padtype="odd", padlen=None) -> f
     zi = settled_sections(sos)[:, None]
     theirs = _both_ways(lambda x, zi: in_sections(sos, x, zi), zi, padded, edge)
     return _apart(theirs, signal.sosfiltfilt(sos, x, -1, padtype, padlen))
-
-
-def lost_in_decimation(x, q, n=None, ftype="iir", axis=-1, zero_phase=True) -> float:
-    """The same of ``decimate``."""
-    if ftype != "iir":
-        return 0.0
-    sos = signal.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos")
-    sos = sos.astype(x.dtype if x.dtype.char in "fdFD" else float)
-    return (lost_in_sections_both_ways if zero_phase else lost_in_sections)(sos, x, axis)

@@ -22,7 +22,7 @@ from cupyx.scipy._warned import DIFFERS, tell
 from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
-FROM_HOST = ("structure", "footprint")
+FROM_HOST = ("structure", "footprint", "domain")
 # One number for each axis, which ndimage takes from the host as well.
 _OF_AXES = {"sigma", "size", "zoom", "shift", "offset", "order", "origin"}
 # They call a function of the reader's on arrays: CuPy's with a kernel, SciPy's with NumPy arrays.

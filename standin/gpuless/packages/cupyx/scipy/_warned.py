@@ -87,7 +87,14 @@ def sharp(lost: Callable, *args, **given) -> str:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             part = lost(*args, **given)
-    except (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        IndexError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+    ):
         return ""  # the filter itself says why
     return _LOST.format("all" if part > 1 else f"about {part:.0e}") if part > 3e-5 else ""
 
@@ -124,7 +131,6 @@ DIFFERS = {
     "lfilter": functools.partial(_recursive, _blocks.lost),
     "sosfilt": functools.partial(_recursive, _blocks.lost_in_sections),
     "sosfiltfilt": functools.partial(_recursive, _blocks.lost_in_sections_both_ways),
-    "decimate": functools.partial(_recursive, _blocks.lost_in_decimation),
     **_check_of("laplace prewitt sobel uniform_filter uniform_filter1d", _summed),
     **_check_of("fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform", _summed),
     **_check_of("gaussian_filter gaussian_filter1d", _smoothed),

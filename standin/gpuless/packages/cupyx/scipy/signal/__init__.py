@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect as _inspect
+import operator as _operator
 
 import cupy as _cupy
 import numpy as _np
@@ -31,6 +32,7 @@ peak_widths = _peaks.peak_widths
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
 _buttap, _ellipap = buttap, ellipap  # noqa: F821
+_decimate = decimate  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
@@ -67,7 +69,7 @@ def _wide(function):
     """``resample_poly``: CuPy's own filter makes double precision of what it changes."""
 
     def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
-        if isinstance(x, _ndarray) and x.dtype.char in "fF" and int(up) != int(down):
+        if isinstance(x, _ndarray) and x.dtype.char in "efF" and int(up) != int(down):
             taps = window.dtype if isinstance(window, _ndarray) else float
             x = x.astype(_np.promote_types(x.dtype, taps), copy=False)
         return function(x, up, down, axis, window, padtype, cval)
@@ -90,7 +92,11 @@ def _of_complex(name: str):
     function = globals()[name]
 
     def call(x, num, t=None, axis=0, window=None, domain="time"):
-        plain = window is None or callable(window) or hasattr(window, "shape")
+        if callable(window):
+            window = window(_fft.fftfreq(x.shape[axis]))
+            if isinstance(x, _ndarray) and x.dtype.kind == "c":
+                window = window.astype(x.real.dtype, copy=False)
+        plain = window is None or hasattr(window, "shape")
         if not plain and isinstance(x, _ndarray) and x.dtype.kind == "c":
             window = _fft.ifftshift(windows.get_window(window, x.shape[axis]))
             window = window.astype(x.real.dtype)
@@ -174,6 +180,39 @@ for _name in "dfreqresp findfreqs lp2bp lp2bs zpk2tf".split():
 
 
 globals().update(_frequencies.of(globals()))
+
+
+def _rounded(name: str):
+    """The function of that name. Of a section of first order, the coefficient that is 0 is in CuPy
+    what is left of a product, by which ``sosfiltfilt`` counts one more."""
+    function = globals()[name]
+
+    def call(*args, **kwargs):
+        found = function(*args, **kwargs)
+        if not isinstance(found, _ndarray) or found.ndim != 2 or found.shape[1] != 6:
+            return found
+        for k in (1, 4):
+            alone = (found[:, k] != 0) & (found[:, k + 1] == 0)
+            found[:, k + 1] = _cupy.where(alone, found[:, k] * 1.7e-17, found[:, k + 1])
+        return found
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "butter cheby1 cheby2 ellip iirdesign iirfilter tf2sos zpk2sos".split():
+    globals()[_name] = _rounded(_name)
+
+
+def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
+    """Every ``q``-th number of what a filter leaves, which is CuPy's."""
+    x = _cupy.asarray(x)
+    if not (isinstance(ftype, str) and ftype == "iir"):
+        return _decimate(x, q, n, ftype, axis, zero_phase)
+    q, n = _operator.index(q), 8 if n is None else _operator.index(n)
+    sections = cheby1(n, 0.05, 0.8 / q, output="sos")  # noqa: F821
+    sections = sections.astype(x.dtype if x.dtype.char in "fdFD" else float)
+    found = (sosfiltfilt if zero_phase else sosfilt)(sections, x, axis)  # noqa: F821
+    return _cupy.ascontiguousarray(_cupy.moveaxis(_cupy.moveaxis(found, axis, 0)[::q], 0, axis))
 
 
 def group_delay(system, *args, **kwargs):

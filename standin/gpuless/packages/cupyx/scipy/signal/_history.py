@@ -12,6 +12,7 @@ from cupy._core._run import routine
 from scipy import signal
 
 from cupyx.scipy import _blocks
+from cupyx.scipy._unable import NOTHING
 from cupyx.scipy._warned import sharp, tell
 from gpuless import not_covered
 
@@ -53,6 +54,8 @@ def lfilter_of(library):
         for array in (b, a, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
+        if not x.size:
+            raise ValueError(NOTHING)
         found = routine(_filtered, b, a, x, axis, zi)
         _tell_of(_blocks.lost_after, b, a, x, axis, zi, found[0])
         return found
@@ -76,7 +79,10 @@ def lfiltic(b, a, y, x=None):
 
 
 def _steady(a, output):
-    """The last outputs of a filter that has become steady; 0 for one on which nothing depends."""
+    """The last outputs of a filter that has become steady; 0 for one on which nothing depends, and
+    where CuPy looks for the least ones, because none are: a coefficient is 0, and it never does."""
+    if not a.sum() and not a.all():
+        output = 0.0
     used = np.flatnonzero(a).max(initial=0)
     return np.where(np.arange(len(a) - 1, 0, -1) <= used, np.nan_to_num(output, posinf=np.inf), 0.0)
 
@@ -122,12 +128,17 @@ def sosfilt_of(library):
             states = []
             for section, state in zip(sos, zi, strict=True):
                 x, state = _filtered(section[:3], section[3:], x, axis, state)  # noqa: PLW2901
-                states.append(state)
-            return x, np.stack(states)
+                states.append(np.moveaxis(np.atleast_1d(state), axis, -1))
+            states = np.stack(states)
+            if states.ndim > 2:  # CuPy counts the axes without that of the sections
+                states = np.moveaxis(states, -1, axis % x.ndim)
+            return x, np.ascontiguousarray(states)
 
         for array in (sos, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
+        if not x.size:
+            raise ValueError(NOTHING)
         found = routine(filtered, sos, x, axis, zi)
         _tell_of(_blocks.lost_in_sections_after, sos, x, axis, zi, found[0])
         return found

@@ -1,5 +1,5 @@
-"""Peaks and extrema as CuPy's kernels find them: in the type of the signal, and of peaks of the same
-height that are too near to each other the last one first."""
+"""Peaks and extrema as CuPy's kernels find them: in the type of the signal, and of peaks that are
+equally high and too near to each other the last one first."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def _widths(x, peaks, part, prominences, left, right) -> tuple:
         raise ValueError("arrays in `prominence_data` must have the same shape as `peaks`")
     if not ((left >= 0) & (left <= peaks) & (peaks <= right) & (right < x.size)).all():
         raise ValueError("prominence data is invalid")
+    if [v.dtype for v in (prominences, left, right)] != [x.dtype, np.int64, np.int64]:
+        raise TypeError("CuPy's kernel reads prominences of the type of x and bases of int64")
     values, found = x.astype(float), np.zeros((4, peaks.size))
     exact = int if x.dtype.kind in "iu" else x.dtype.type
     for k, peak in enumerate(peaks):
@@ -111,10 +113,8 @@ def peak_prominences(x, peaks, wlen=None):
 def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
     """How wide peaks are below a part of their prominence."""
     x, peaks, rel_height = _signal(x), _places(peaks), _height(rel_height)
-    if prominence_data is not None:
-        types = [getattr(v, "dtype", None) for v in prominence_data]
-        if types != [x.dtype, np.int64, np.int64]:
-            raise TypeError("CuPy's kernel reads prominences of the type of x and bases of int64")
+    if prominence_data is not None and any(v is None for v in prominence_data):
+        raise TypeError("prominences and bases must not be None")
 
     def widths(x, peaks, part, data, wlen):
         peaks = peaks.astype(np.int64)

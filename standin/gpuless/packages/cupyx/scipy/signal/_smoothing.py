@@ -39,10 +39,13 @@ def _square(precision, dtype, least: dict) -> float:
 
 
 def _after(c, past, x, *before):
-    """``y[n] = c * x[n] + past[0] * y[n - 1] + ...``, with the outputs before, the last one first."""
+    """``y[n] = c * x[n] + past[0] * y[n - 1] + ...``; the outputs before, the last one first."""
     a = np.concatenate((np.ones(1, x.dtype), [-v for v in past])).astype(x.dtype)
     before = [v.astype(x.dtype) for v in before]
-    state = [-sum(a[k + j + 1] * v for j, v in enumerate(before[: a.size - 1 - k])) for k in range(len(before))]
+    state = [
+        -sum(a[k + j + 1] * v for j, v in enumerate(before[: a.size - 1 - k]))
+        for k in range(len(before))
+    ]
     b = np.array([c], x.dtype)
     return signal.lfilter(b, a, x, zi=np.concatenate(state, -1))[0] if x.shape[-1] else x
 
@@ -147,7 +150,7 @@ def _along_both(function, image):
     for axis in (-1, 0):
         turned = np.moveaxis(image, axis, -1)
         image = np.moveaxis(function(turned), -1, axis)
-    return image
+    return np.ascontiguousarray(image)
 
 
 def _splines(image, r, scale, precision):
