@@ -124,6 +124,11 @@ def lost(b, a, x, axis=-1) -> float:
     return _apart(filtered(b, a, x), signal.lfilter(b, a, x))
 
 
+def lost_in_division(dividend, divisor) -> float:
+    """The same of ``deconvolve``, which is a filter of one 1."""
+    return lost(dividend, divisor, np.eye(1, dividend.size - divisor.size + 1)[0])
+
+
 def lost_in_sections(sos, x, axis=-1) -> float:
     """The same of ``sosfilt``."""
     x = _part(x, axis)

@@ -127,6 +127,7 @@ DIFFERS = {
     **_check_of("morphological_gradient morphological_laplace", _ordered),
     **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
     **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
+    "deconvolve": lambda first, given: sharp(_blocks.lost_in_division, *given.values()),
     "filtfilt": functools.partial(_recursive, _blocks.lost_both_ways),
     "lfilter": functools.partial(_recursive, _blocks.lost),
     "sosfilt": functools.partial(_recursive, _blocks.lost_in_sections),
