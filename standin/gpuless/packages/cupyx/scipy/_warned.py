@@ -120,6 +120,8 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 # {name: a function of the first argument and of all by name: whether CuPy may answer otherwise}
 DIFFERS = {
     **_check_of("gaussian_gradient_magnitude gaussian_laplace", _any),
+    **_check_of("decimate resample_poly", _any),
+    "upfirdn": lambda first, given: odd(given.get("x")),  # of which zeros beside h are products
     **_check_of("savgol_filter sepfir2d spline_filter spline_filter1d", _any),
     **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),

@@ -83,7 +83,7 @@ def _steady(a, output):
     where CuPy looks for the least ones, because none are: a coefficient is 0, and it never does."""
     if not a.sum() and not a.all():
         output = 0.0
-    used = np.flatnonzero(a).max(initial=0)
+    used = np.flatnonzero(np.abs(a) > 1e-15 * np.abs(a).max()).max(initial=0)
     return np.where(np.arange(len(a) - 1, 0, -1) <= used, np.nan_to_num(output, posinf=np.inf), 0.0)
 
 

@@ -58,6 +58,8 @@ def _one_pole(x, c0, z1, square):
     if not known.size or known[0] + 1 >= n:
         raise ValueError(_APART)
     first = np.cumsum(powers * x, -1)[..., known[0] : known[0] + 1] + x[..., :1]
+    if np.isnan(first).any():
+        raise ValueError(_APART)
     there = np.concatenate((first, _after(1, [z1], x[..., 1:], first)), -1)
     last = (-c0 / (z1 - 1) * there[..., -1:]).astype(x.dtype)
     back = _after(c0, [z1], there[..., -2::-1], last)
@@ -90,7 +92,8 @@ def _sum_until(terms, x, square, n, width, begin=0.0):
         small = np.flatnonzero((factors * factors <= square)[: width(part)])
         if small.size and small[0] + 1 + start < width(x):
             sums = np.cumsum(factors[: part.shape[-1]] * part, -1) + begin
-            return sums[..., small[0] : small[0] + 1]
+            if not np.isnan(found := sums[..., small[0] : small[0] + 1]).any():
+                return found
     raise ValueError(_APART)
 
 
