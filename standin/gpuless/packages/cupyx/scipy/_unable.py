@@ -114,6 +114,11 @@ def _flat(given: dict) -> None:
         raise ValueError("input must be 2d")
 
 
+def _axes(given: dict) -> None:
+    if not np.ndim(given["volume"]):
+        raise not_covered("cupyx.scipy.signal.medfilt of a single number")
+
+
 def _orders(given: dict) -> None:
     for value in (given["n"], given["x"]):
         if not isinstance(value, ndarray):
@@ -489,6 +494,7 @@ UNABLE = {
     **_check_of(
         "convolve correlate", lambda given: (_edges if "input" in given else _summed)(given)
     ),
+    **_check_of("medfilt", _axes),
     **_check_of("medfilt2d", _flat),
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
