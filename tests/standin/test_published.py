@@ -86,7 +86,7 @@ def test_sharp_filters_of_which_cupy_loses_the_digits_are_warned_of():
     x = cp.asarray(np.random.default_rng(0).standard_normal(2000))
     with pytest.warns(RuntimeWarning, match="all is rounding.* Use sosfilt"):
         signal.lfilter(*signal.butter(4, [0.01, 0.02], "band"), x)
-    with pytest.warns(RuntimeWarning, match="about 5e-02 is rounding"):
+    with pytest.warns(RuntimeWarning, match="about [2-9]e-02 is rounding"):
         signal.filtfilt(*(c.astype("f") for c in (*signal.butter(4, 0.05), x)))
     sections = signal.butter(2, 0.001, output="sos")
     with pytest.warns(RuntimeWarning, match="double precision"):

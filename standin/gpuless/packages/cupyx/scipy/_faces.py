@@ -22,7 +22,7 @@ from cupyx.scipy._warned import DIFFERS, tell
 from gpuless import not_covered, public
 
 # Small descriptions of a neighbourhood that CuPy also takes from the host, and copies.
-FROM_HOST = ("structure", "footprint")
+FROM_HOST = ("structure", "footprint", "domain")
 # One number for each axis, which ndimage takes from the host as well.
 _OF_AXES = {"sigma", "size", "zoom", "shift", "offset", "order", "origin"}
 # They call a function of the reader's on arrays: CuPy's with a kernel, SciPy's with NumPy arrays.
@@ -67,13 +67,13 @@ _NO_LISTS = {
         "im": "wiener",
         "in1": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
         "in2": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
-        "input": "medfilt2d sepfir2d symiirorder2",
+        "input": "medfilt2d sepfir2d symiirorder1 symiirorder2",
         "mask": "binary_closing binary_dilation binary_erosion binary_opening binary_propagation",
         "p": "unique_roots zpk2ss zpk2tf",
         "q": "zeta",
         "r": "hankel toeplitz",
         "s": "leslie",
-        "signal": "cspline1d cspline2d qspline1d qspline2d symiirorder1",
+        "signal": "cspline1d cspline2d qspline1d qspline2d",
         "sos": "sos2zpk sosfilt sosfilt_zi",
         "volume": "medfilt",
         "weights": "convolve convolve1d correlate correlate1d",
@@ -88,7 +88,7 @@ _OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid f
 fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
 gaussian_laplace resample rotate shift symiirorder1 zoom""".split()
 # CuPy's names of the first parameter, where SciPy has another.
-_FIRST = {"expm": "a", "distance_transform_edt": "image", "symiirorder1": "input"}
+_FIRST = {"expm": "a", "distance_transform_edt": "image"}
 
 
 def serve(

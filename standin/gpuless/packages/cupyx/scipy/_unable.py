@@ -84,24 +84,11 @@ def _padded(given: dict) -> None:
         raise ValueError("padtype and cval arguments are not supported by upfirdn")
 
 
-def _maxima(given: dict) -> str | None:
-    data = given.get("data")
-    if isinstance(data, ndarray) and data.dtype.kind in "bu":
-        return f"it has no kernel for {data.dtype}"
-    if given.get("mode") == "raise":
-        return "CuPy `take` doesn't support `mode='raise'`."
-
-
-def _no_complex(given: dict) -> str | None:
-    if getattr(given.get("data"), "dtype", np.dtype(float)).kind == "c":
-        return "complex numbers"
-    return _maxima(given)
-
-
 def _summed(given: dict) -> str | None:
     """CuPy sums in the type of the smaller array, and cuts off what no integer holds."""
     _constants(given)
-    if given.get("boundary", "fill") == "fill":
+    filled = given.get("boundary", "fill") in ("fill", "pad")
+    if filled:
         constant(given.get("fillvalue", 0))
     large, small = given.get("in1"), given.get("in2")
     if not (isinstance(large, ndarray) and isinstance(small, ndarray)):
@@ -110,18 +97,26 @@ def _summed(given: dict) -> str | None:
         return None
     if large.ndim != 1 and large.dtype in (np.bool_, np.float16):
         raise ValueError("unsupported type in SciPy")
-    plain = given.get("boundary", "fill") == "fill" and given.get("fillvalue", 0) == 0
+    plain = filled and given.get("fillvalue", 0) == 0
     if small.size > large.size and (plain or given.get("mode") == "valid"):
         large, small = small, large
     whole = small.dtype.kind in "iu" and not np.can_cast(small.dtype, large.dtype)
     made = np.promote_types(small.dtype, large.dtype)
     if whole and made != small.dtype:
         return f"a sum in {small.dtype} of {large.dtype}; give both of them one dtype."
+    if large.dtype.kind == "c" and small.dtype.kind == "f" and made != large.dtype:
+        raise TypeError(f"CuPy's kernel does not compile for {large.dtype} and {small.dtype}")
+    return None
 
 
 def _flat(given: dict) -> None:
     if np.ndim(given["input"]) != 2:
         raise ValueError("input must be 2d")
+
+
+def _axes(given: dict) -> None:
+    if not np.ndim(given["volume"]):
+        raise not_covered("cupyx.scipy.signal.medfilt of a single number")
 
 
 def _orders(given: dict) -> None:
@@ -153,10 +148,24 @@ def _of_floats(given: dict) -> str | None:
         return "integers, in which it sums, so that most of the result is 0; make them floats."
 
 
-def _no_whole(given: dict) -> None:
-    signal = given["input"]
-    if isinstance(signal, ndarray) and signal.dtype.kind in "biu":
-        raise ValueError(f"data type {signal.dtype} not compatible with finfo")
+NOTHING = "CuPy's kernels of recursive filters read beyond the memory of a signal without numbers"
+
+
+def _something(given: dict) -> None:
+    if isinstance(x := given.get("x"), ndarray) and not x.size:
+        raise ValueError(NOTHING)
+
+
+def _both_ways(given: dict) -> None:
+    _something(given)
+    if given.get("method", "pad") != "pad":
+        return
+    x, lengths = given["x"], [np.size(_host(given[name])) for name in "ba"]
+    edge = 0 if "padtype" in given and given["padtype"] is None else given.get("padlen")
+    n = np.shape(_host(x))[given.get("axis", -1)] + 2 * (3 * max(lengths) if edge is None else edge)
+    for kept in (length - 1 for length in lengths):
+        if n < kept and n - max(2 * n - kept, 0) != 1:
+            raise ValueError("CuPy keeps more numbers of a filter than there are in this signal")
 
 
 def _smoothed(given: dict) -> None:
@@ -475,12 +484,11 @@ UNABLE = {
     **_check_of("check_COLA check_NOLA coherence csd firwin firwin2 istft", _window),
     **_check_of("periodogram spectrogram stft welch", _window),
     **_check_of("resample", lambda given: _window(given) or _in_time(given)),
-    **_check_of("argrelextrema", _maxima),
-    **_check_of("argrelmax argrelmin", _no_complex),
     **_check_of("convolve2d correlate2d", _summed),
     **_check_of(
         "convolve correlate", lambda given: (_edges if "input" in given else _summed)(given)
     ),
+    **_check_of("medfilt", _axes),
     **_check_of("medfilt2d", _flat),
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
@@ -497,7 +505,8 @@ UNABLE = {
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
     **_check_of("savgol_filter", _smoothed),
-    **_check_of("symiirorder2", _no_whole),
+    **_check_of("lfilter sosfilt sosfiltfilt", _something),
+    "filtfilt": _both_ways,
     **_check_of("freqz", _nyquist),
     **_check_of("correlate1d convolve1d uniform_filter uniform_filter1d", _edges),
     **_check_of("affine_transform map_coordinates rotate zoom", _overlap),

@@ -4,6 +4,7 @@ reader is warned: around NaN and infinities in an image, and of recursive filter
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
-from scipy.signal import lfilter
+
+from cupyx.scipy import _blocks
 
 _OURS = str(Path(__file__).parents[2])
 _TEXT = (
@@ -67,41 +69,34 @@ def _summed(first, given: dict) -> bool:
     return "c" in kinds and odd(first)
 
 
-def _recursive(first, given: dict) -> bool | str:
-    if odd(given.get("x")) and isinstance(first, ndarray) and not first._array.all():
-        return True
-    return _sharp(given, "b", "a", "x")
+def _recursive(lost: Callable, first, given: dict) -> bool | str:
+    if "a" in given and odd(given.get("x")) and isinstance(first, ndarray):
+        if not first._array.all():
+            return True
+    return sharp(lost, **{name: value for name, value in given.items() if name != "zi"})
 
 
-def _of_sections(first, given: dict) -> bool | str:
-    return _sharp(given, "sos", "x")
-
-
-def _sharp(given: dict, *names: str) -> bool | str:
-    """What is said of a filter that is too sharp, whose coefficients are under the last but one of
-    the names, and the signal under the last."""
-    arrays = [getattr(given.get(name), "_array", None) for name in names]
-    if any(array is None or not array.size for array in arrays) or stream.capturing():
-        return False
-    *_, a, x = arrays
-    rows = a[:, 3:] if "sos" in names and a.ndim == 2 else [a]
-    length, dtype = x.shape[given.get("axis", -1)], np.result_type(*arrays)
-    lost = sum(_lost(row, length, dtype) for row in rows)
-    return _LOST.format("all" if lost > 1 else f"about {lost:.0e}") if lost > 1e-4 else False
-
-
-def _lost(a: np.ndarray, length: int, dtype: np.dtype) -> float:
-    """What part of CuPy's result is rounding, roughly: a few times the square of the largest answer
-    of the recursion to one number before a block of 1,024."""
-    if a.ndim != 1 or not a[0] or dtype.kind not in "fc":
-        return 0.0
-    a, impulse = a / a[0], np.zeros(min(length, 1024))
-    # From the latest number on, those that went before enter with the coefficients behind theirs.
-    starts = [np.concatenate((-a[j:], np.zeros(j - 1))) for j in range(1, a.size)]
-    with np.errstate(all="ignore"):
-        answers = [lfilter([1.0], a, impulse, zi=start)[0] for start in starts]
-    largest = max((np.abs(y).max() for y in answers), default=0.0)
-    return float(4 * np.finfo(dtype).eps * largest**2)
+def sharp(lost: Callable, *args, **given) -> str:
+    """What is said of a filter of which CuPy loses the digits, or nothing."""
+    if stream.capturing():
+        return ""
+    stream.catch_up()
+    args = [getattr(value, "_array", value) for value in args]
+    given = {name: getattr(value, "_array", value) for name, value in given.items()}
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part = lost(*args, **given)
+    except (
+        ArithmeticError,
+        AttributeError,
+        IndexError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+    ):
+        return ""  # the filter itself says why
+    return _LOST.format("all" if part > 1 else f"about {part:.0e}") if part > 3e-5 else ""
 
 
 def _smoothed(first, given: dict) -> bool:
@@ -126,6 +121,8 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 # {name: a function of the first argument and of all by name: whether CuPy may answer otherwise}
 DIFFERS = {
     **_check_of("gaussian_gradient_magnitude gaussian_laplace", _any),
+    **_check_of("decimate resample_poly", _any),
+    "upfirdn": lambda first, given: odd(given.get("x")),  # of which zeros beside h are products
     **_check_of("savgol_filter sepfir2d spline_filter spline_filter1d", _any),
     **_check_of("minimum_filter minimum_filter1d maximum_filter maximum_filter1d", _ordered),
     **_check_of("median_filter percentile_filter rank_filter", _ordered),
@@ -133,8 +130,11 @@ DIFFERS = {
     **_check_of("morphological_gradient morphological_laplace", _ordered),
     **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
     **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
-    **_check_of("filtfilt lfilter", _recursive),
-    **_check_of("sosfilt sosfiltfilt", _of_sections),
+    "deconvolve": lambda first, given: sharp(_blocks.lost_in_division, *given.values()),
+    "filtfilt": functools.partial(_recursive, _blocks.lost_both_ways),
+    "lfilter": functools.partial(_recursive, _blocks.lost),
+    "sosfilt": functools.partial(_recursive, _blocks.lost_in_sections),
+    "sosfiltfilt": functools.partial(_recursive, _blocks.lost_in_sections_both_ways),
     **_check_of("laplace prewitt sobel uniform_filter uniform_filter1d", _summed),
     **_check_of("fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform", _summed),
     **_check_of("gaussian_filter gaussian_filter1d", _smoothed),

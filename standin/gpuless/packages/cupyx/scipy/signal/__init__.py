@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect as _inspect
+import operator as _operator
 
 import cupy as _cupy
 import numpy as _np
@@ -15,19 +16,23 @@ from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _frequencies, _history, _waveforms
+from cupyx.scipy.signal import _frequencies, _history, _peaks, _smoothing, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
-globals().update(_serve(_library, arrays=False))
+globals().update(_serve(_library, arrays=False, instead=_smoothing.INSTEAD))
 chirp = _waveforms.chirp_of(chirp)  # noqa: F821
 gausspulse = _waveforms.gausspulse_of(gausspulse)  # noqa: F821
 lfilter = _history.lfilter_of(lfilter)  # noqa: F821
 lfilter_zi, lfiltic, sosfilt_zi = _history.lfilter_zi, _history.lfiltic, _history.sosfilt_zi
 sosfilt = _history.sosfilt_of(sosfilt)  # noqa: F821
+argrelextrema, argrelmax, argrelmin = _peaks.argrelextrema, _peaks.argrelmax, _peaks.argrelmin
+find_peaks, peak_prominences = _peaks.find_peaks, _peaks.peak_prominences
+peak_widths = _peaks.peak_widths
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
 _buttap, _ellipap = buttap, ellipap  # noqa: F821
+_decimate = decimate  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
 _place_poles = place_poles  # noqa: F821
@@ -64,7 +69,7 @@ def _wide(function):
     """``resample_poly``: CuPy's own filter makes double precision of what it changes."""
 
     def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
-        if isinstance(x, _ndarray) and x.dtype.char in "fF" and int(up) != int(down):
+        if isinstance(x, _ndarray) and x.dtype.char in "efF" and int(up) != int(down):
             taps = window.dtype if isinstance(window, _ndarray) else float
             x = x.astype(_np.promote_types(x.dtype, taps), copy=False)
         return function(x, up, down, axis, window, padtype, cval)
@@ -87,7 +92,11 @@ def _of_complex(name: str):
     function = globals()[name]
 
     def call(x, num, t=None, axis=0, window=None, domain="time"):
-        plain = window is None or callable(window) or hasattr(window, "shape")
+        if callable(window):
+            window = window(_fft.fftfreq(x.shape[axis]))
+            if isinstance(x, _ndarray) and x.dtype.kind == "c":
+                window = window.astype(x.real.dtype, copy=False)
+        plain = window is None or hasattr(window, "shape")
         if not plain and isinstance(x, _ndarray) and x.dtype.kind == "c":
             window = _fft.ifftshift(windows.get_window(window, x.shape[axis]))
             window = window.astype(x.real.dtype)
@@ -133,56 +142,6 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
-def _no_kernel_of(kinds: str, x) -> None:
-    if x.dtype.kind in kinds:
-        raise TypeError(f"CuPy has no kernel for peaks of {x.dtype}")
-
-
-def _peaks(call):
-    """``find_peaks``; heights, thresholds and prominences are of the type of the signal."""
-
-    def find_peaks(x, *args, **kwargs):
-        x = _cupy.asarray(x)
-        _no_kernel_of("bc", x)
-        if x.ndim == 1 and x.size < 2:  # CuPy makes an array of what lies between its ends
-            raise ValueError("Negative dimensions are not allowed")
-        found, about = call(x, *args, **kwargs)
-        for key in _OF_SIGNAL.intersection(about):
-            about[key] = about[key].astype(x.dtype, copy=False)
-        return found, about
-
-    return _named(find_peaks, "find_peaks", "of SciPy, on the device")
-
-
-_OF_SIGNAL = {"left_thresholds", "peak_heights", "prominences", "right_thresholds"}
-find_peaks = _peaks(find_peaks)  # noqa: F821
-
-
-def _prominences(call):
-    """``peak_prominences``, of the type of the signal, too."""
-
-    def peak_prominences(x, peaks, *args, **kwargs):
-        x = _cupy.asarray(x)
-        _no_kernel_of("bc", x)
-        found, *bases = call(x, peaks, *args, **kwargs)
-        return found.astype(x.dtype, copy=False), *bases
-
-    return _named(peak_prominences, "peak_prominences", "of SciPy, on the device")
-
-
-peak_prominences = _prominences(peak_prominences)  # noqa: F821
-
-
-_peak_widths = peak_widths  # noqa: F821
-
-
-def peak_widths(x, *args, **kwargs):
-    """SciPy's, of what CuPy has a kernel for."""
-    x = _cupy.asarray(x)
-    _no_kernel_of("bc", x)
-    return _peak_widths(x, *args, **kwargs)
-
-
 def _of_something(name: str):
     """The function of that name; of nothing it is nothing, in the type of the first array."""
     function = globals()[name]
@@ -216,11 +175,44 @@ def _doubled(value):
     return tuple(map(_doubled, value)) if isinstance(value, tuple) else value
 
 
-for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
+for _name in "dfreqresp findfreqs lp2bp lp2bs zpk2tf".split():
     globals()[_name] = _in_double_precision(_name)
 
 
 globals().update(_frequencies.of(globals()))
+
+
+def _rounded(name: str):
+    """The function of that name. Of a section of first order, the coefficient that is 0 is in CuPy
+    what is left of a product, by which ``sosfiltfilt`` counts one more."""
+    function = globals()[name]
+
+    def call(*args, **kwargs):
+        found = function(*args, **kwargs)
+        if not isinstance(found, _ndarray) or found.ndim != 2 or found.shape[1] != 6:
+            return found
+        for k in (1, 4):
+            alone = (found[:, k] != 0) & (found[:, k + 1] == 0)
+            found[:, k + 1] = _cupy.where(alone, found[:, k] * 1.7e-17, found[:, k + 1])
+        return found
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "butter cheby1 cheby2 ellip iirdesign iirfilter tf2sos zpk2sos".split():
+    globals()[_name] = _rounded(_name)
+
+
+def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
+    """Every ``q``-th number of what a filter leaves, which is CuPy's."""
+    x = _cupy.asarray(x)
+    if not (isinstance(ftype, str) and ftype == "iir"):
+        return _decimate(x, q, n, ftype, axis, zero_phase)
+    q, n = _operator.index(q), 8 if n is None else _operator.index(n)
+    sections = cheby1(n, 0.05, 0.8 / q, output="sos")  # noqa: F821
+    sections = sections.astype(x.dtype if x.dtype.char in "fdFD" else float)
+    found = (sosfiltfilt if zero_phase else sosfilt)(sections, x, axis)  # noqa: F821
+    return _cupy.ascontiguousarray(_cupy.moveaxis(_cupy.moveaxis(found, axis, 0)[::q], 0, axis))
 
 
 def group_delay(system, *args, **kwargs):
@@ -262,7 +254,7 @@ def ellipap(N, rp, rs):
 
 
 def sepfir2d(input, hrow, hcol):
-    """SciPy's, whose parameters have no names."""
+    """An image filtered along its rows and its columns, by CuPy's names of the parameters."""
     return _sepfir2d(input, hrow, hcol)
 
 

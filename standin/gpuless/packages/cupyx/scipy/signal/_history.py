@@ -11,6 +11,9 @@ from cupy._core._routines import concatenate, flip
 from cupy._core._run import routine
 from scipy import signal
 
+from cupyx.scipy import _blocks
+from cupyx.scipy._unable import NOTHING
+from cupyx.scipy._warned import sharp, tell
 from gpuless import not_covered
 
 
@@ -51,9 +54,18 @@ def lfilter_of(library):
         for array in (b, a, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
-        return routine(_filtered, b, a, x, axis, zi)
+        if not x.size:
+            raise ValueError(NOTHING)
+        found = routine(_filtered, b, a, x, axis, zi)
+        _tell_of(_blocks.lost_after, b, a, x, axis, zi, found[0])
+        return found
 
     return lfilter
+
+
+def _tell_of(lost, *args) -> None:
+    if text := sharp(lost, *args):
+        tell(text)
 
 
 def lfiltic(b, a, y, x=None):
@@ -67,8 +79,11 @@ def lfiltic(b, a, y, x=None):
 
 
 def _steady(a, output):
-    """The last outputs of a filter that has become steady; 0 for one on which nothing depends."""
-    used = np.flatnonzero(a).max(initial=0)
+    """The last outputs of a filter that has become steady; 0 for one on which nothing depends, and
+    where CuPy looks for the least ones, because none are: a coefficient is 0, and it never does."""
+    if not a.sum() and not a.all():
+        output = 0.0
+    used = np.flatnonzero(np.abs(a) > 1e-15 * np.abs(a).max()).max(initial=0)
     return np.where(np.arange(len(a) - 1, 0, -1) <= used, np.nan_to_num(output, posinf=np.inf), 0.0)
 
 
@@ -80,7 +95,9 @@ def lfilter_zi(b, a):
 
     if a.dtype.kind == "c" or b.dtype.kind == "c":
         raise not_covered("cupyx.scipy.signal.lfilter_zi of complex numbers")
-    return routine(state, b, a)
+    zi = routine(state, b, a)
+    _tell_of(_blocks.lost_in_state, b, a, zi)
+    return zi
 
 
 def sosfilt_zi(sos):
@@ -94,7 +111,9 @@ def sosfilt_zi(sos):
             state[2:] = _steady(a, x)
         return made
 
-    return routine(states, sos)
+    zi = routine(states, sos)
+    _tell_of(_blocks.lost_in_states, sos, zi)
+    return zi
 
 
 def sosfilt_of(library):
@@ -109,12 +128,19 @@ def sosfilt_of(library):
             states = []
             for section, state in zip(sos, zi, strict=True):
                 x, state = _filtered(section[:3], section[3:], x, axis, state)  # noqa: PLW2901
-                states.append(state)
-            return x, np.stack(states)
+                states.append(np.moveaxis(np.atleast_1d(state), axis, -1))
+            states = np.stack(states)
+            if states.ndim > 2:  # CuPy counts the axes without that of the sections
+                states = np.moveaxis(states, -1, axis % x.ndim)
+            return x, np.ascontiguousarray(states)
 
         for array in (sos, x, zi):
             if not isinstance(array, ndarray):
                 raise unsupported(array)
-        return routine(filtered, sos, x, axis, zi)
+        if not x.size:
+            raise ValueError(NOTHING)
+        found = routine(filtered, sos, x, axis, zi)
+        _tell_of(_blocks.lost_in_sections_after, sos, x, axis, zi, found[0])
+        return found
 
     return sosfilt

@@ -1,0 +1,133 @@
+"""``cupyx.scipy.signal`` where CuPy's own code decides; numbers are an H200's."""
+
+import cupy as cp
+import numpy as np
+import pytest
+from cupyx.scipy import signal
+from scipy import ndimage
+
+import helpers
+
+pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own faces")
+WAVE = cp.tile(cp.array([0.0, 1]), 20)
+ONES = cp.ones(1025)
+
+
+def test_of_equal_peaks_that_are_near_the_last_is_kept():
+    found, _ = signal.find_peaks(cp.append(WAVE, 0), distance=3)
+    assert found.tolist() == list(range(3, 40, 4))
+
+
+def test_properties_of_peaks_are_of_the_type_of_the_signal():
+    x = cp.array([-100, 100, -100], "b")
+    found, about = signal.find_peaks(x, threshold=(None, 0), prominence=(None, 0))
+    assert found.tolist() == [1] and about["prominences"].tolist() == [-56]
+    limits = cp.array([0, 1, 0])
+    for height in (limits, [limits, None], [0.5, 101]):
+        assert signal.find_peaks(x, height=height)[0].tolist() == [1]
+    with pytest.raises(ValueError, match="must match x"):
+        signal.find_peaks(x, height=limits[:2])
+
+
+def test_the_bits_of_a_whole_rel_height_are_a_floats():
+    x, peaks = cp.array([0.0, 2, 1, 0]), [1]
+    assert signal.peak_widths(x, peaks, 1.0)[0].tolist() == [3]
+    with pytest.warns(RuntimeWarning, match="say 1.0"):
+        assert signal.peak_widths(x, peaks, 1)[0].tolist() == [0]
+
+
+def test_widths_with_what_was_found_of_prominences():
+    x = cp.array([0, 3, 1, 2, 0], "i2")
+    data = signal.peak_prominences(x, [1, 3])
+    assert signal.peak_widths(x, [1, 3], 0.5, data)[0].tolist() == [1.25, 0.75]
+    with pytest.raises(TypeError, match="of the type of x"):
+        signal.peak_widths(x, [1, 3], 0.5, (data[0].astype(float), *data[1:]))
+
+
+def test_extrema():
+    x = cp.array([[1.0, 2, 1], [3, 3, 0]])
+    assert signal.argrelextrema(x, cp.greater_equal)[0].tolist() == [0, 1, 1]
+    assert signal.argrelmax(x, 1, mode="wrap")[1].tolist() == [1]
+    assert signal.argrelmin(cp.array([2.0, 1, 2]))[0].tolist() == [1]
+    with pytest.raises(KeyError):
+        signal.argrelextrema(x, np.greater)
+    with pytest.warns(RuntimeWarning, match="ascontiguousarray"):
+        signal.argrelmax(WAVE[::2])
+    with pytest.warns(RuntimeWarning, match="axis -2 for the last"):
+        signal.argrelmax(x, -2)
+
+
+def test_filters_that_go_on_mirrored():
+    assert float(signal.symiirorder2(ONES, 0.7, np.pi)[997]) == pytest.approx(3.1854795952885184)
+    ramp = cp.arange(600) * 0.05
+    assert signal.symiirorder1(ramp.astype("f"), 0.25, 0.5).dtype == np.float32
+    image = cp.asarray(np.sin(np.arange(600.0)).reshape(20, 30))
+    assert signal.spline_filter(image, 0).shape == (20, 30)
+    for call in (signal.spline_filter, lambda x: signal.cspline2d(x * 1j)):
+        with pytest.raises(ValueError, match="did not converge"):
+            call(image)
+    with pytest.raises(ValueError, match="broadcast"):
+        signal.symiirorder1(image, 1.0, 0.5)
+    with pytest.raises(ValueError, match="finfo"):
+        signal.qspline2d(image.astype(int))
+
+
+def test_a_separable_filter_of_a_small_image():
+    image, row, column = np.arange(8.0)[None], np.hanning(7), np.arange(5.0)
+    wanted = ndimage.correlate1d(ndimage.correlate1d(image, column[::-1], 0), row[::-1], 1)
+    found = signal.sepfir2d(*(cp.asarray(v) for v in (image, row, column)))
+    np.testing.assert_allclose(found.get(), wanted)
+
+
+def test_the_state_of_sections_counts_its_axes_as_cupy_does():
+    sections = signal.butter(4, 0.3, output="sos")
+    x = cp.ones((3, 50))
+    assert signal.sosfilt(sections, x, zi=cp.zeros((2, 3, 4)))[1].shape == (2, 4, 3)
+    assert signal.sosfilt(sections, x.T, 0, cp.zeros((2, 4, 3)))[1].shape == (4, 2, 3)
+
+
+def test_a_section_of_first_order_is_padded_as_one_of_second():
+    sections = signal.butter(3, 0.1, output="sos")
+    with pytest.raises(ValueError, match="which is 15"):
+        signal.sosfiltfilt(sections, cp.ones(15))
+    assert signal.zpk2sos(cp.array([]), cp.array([0.5]), 1.0)[0, [1, 2]].tolist() == [0, 0]
+
+
+def test_signals_that_are_too_short():
+    b, a = signal.butter(4, 0.2)
+    for call in (signal.lfilter, signal.filtfilt):
+        with pytest.raises(ValueError, match="without numbers"):
+            call(b, a, ONES[:0])
+    with pytest.raises(ValueError, match="keeps more numbers"):
+        signal.filtfilt(b, a, ONES[:2], padtype=None)
+    signal.filtfilt(b, a, ONES[:4], padtype=None)
+
+
+def test_states_of_which_digits_are_lost():
+    with pytest.warns(RuntimeWarning, match="is rounding"):
+        signal.lfilter_zi(*signal.butter(5, 0.002))
+    assert signal.sosfilt_zi(cp.array([[1.0, 0, 0, 1, -1, 0]])).tolist() == [[1, 1, 0, 0]]
+    b, a = signal.butter(4, 0.05)
+    x, zi = ONES * 1.5, signal.lfilter_zi(b, a)
+    with pytest.warns(RuntimeWarning, match="is rounding"):
+        signal.lfilter(b.astype("f"), a.astype("f"), x.astype("f"), zi=zi.astype("f"))
+    signal.lfilter(b, a, x, zi=zi)  # no warning, which would be an error
+
+
+def test_sums_that_do_not_compile_or_are_cut_off():
+    whole, halves = cp.ones((1, 1), int), cp.full((3, 3), 0.5, "f")
+    for boundary in ("fill", "pad"):
+        with pytest.raises(NotImplementedError, match="a sum in int64"):
+            signal.convolve2d(whole, halves, boundary=boundary)
+    with pytest.raises(TypeError, match="does not compile"):
+        signal.correlate2d(halves.astype("F"), cp.ones((1, 3)))
+
+
+def test_windows_and_places_of_the_readers():
+    x = cp.asarray(np.random.default_rng(3).random(40))
+    found = signal.resample(x, 20, window=lambda f: cp.exp(-f * f))
+    wanted = signal.resample(x, 20, window=cp.exp(-(cp.fft.fftfreq(40) ** 2)))
+    assert (found == wanted).all()
+    assert signal.order_filter(x, np.ones(3), 1)[5] == cp.median(x[4:7])
+    assert signal.resample_poly(x.astype("e"), 1, 2).dtype == np.float64
+    assert signal.decimate(x.astype("e"), 4).dtype == np.float64
