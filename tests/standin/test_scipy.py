@@ -632,6 +632,14 @@ def test_special_functions_end_as_in_cupys_sources():
     negative = faces.yn(cp.asarray([-2, 1]), cp.asarray([0.5, 0.5]))
     assert cp.isnan(negative).get().tolist() == [True, False]
     assert bool(cp.isnan(faces.fdtri(cp.asarray(1.0), cp.asarray(2.0), 0.0)))
+    assert float(faces.betainc(*cp.array([[110.346], [31.56], [0.3745873]], "f"))[0]) > 1e-23
+    assert float(faces.binom(cp.array([-46.457624939001555]), 126)[0]) == pytest.approx(
+        8.0129528653e41
+    )
+    assert faces.bdtr(cp.array([7.0]), 1e15, 0.5).tolist() == [0]
+    assert faces.fdtri(cp.array([18.0]), 60, 1e-20).tolist() == [0]
+    tiny = cp.array([1e-17 + 1e-17j])
+    assert faces.expm1(tiny).real[0] == 0 == faces.xlog1py(tiny, cp.array([1e-17 + 0j]))[0]
     few = cp.arange(3, dtype=cp.uint8)
     assert faces.radian(few, few, few).dtype == np.float64
 

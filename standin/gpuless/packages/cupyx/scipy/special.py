@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as _np
-from cupy._core import _routines, _ufuncs
+from cupy._core import _loops, _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
@@ -68,6 +68,11 @@ def _exprel(x):
     return _np.where(_np.abs(x) >= 1e-16, _np.expm1(x) / x, 1).astype(x.dtype)
 
 
+def _log1p(x):
+    """Of a complex number in double precision, see cupy.log1p."""
+    return _loops.log1p(x.astype("D"))[0].astype(x.dtype) if x.dtype.kind == "c" else _np.log1p(x)
+
+
 def _order(n):
     """A number that a GPU casts to ``int``."""
     ends = _np.iinfo(_np.int32)
@@ -79,9 +84,9 @@ _I0, _I1 = _growing(_library.i0), _growing(_library.i1)
 _OWN = {
     "cosdg": _of_degrees(_np.cos),
     "erfcinv": lambda x: _library.erfcinv(x) + 0,  # of 1 no negative zero
+    "expm1": lambda x: _loops.expm1(x)[0] if x.dtype.kind == "c" else _np.expm1(x),
     "expi": lambda x: _np.where(_np.isposinf(x), x.dtype.type(_np.nan), _library.expi(x)),
     "exprel": _exprel,
-    "fdtri": lambda a, b, y: _np.where(y <= 0, y.dtype.type(_np.nan), _library.fdtri(a, b, y)),
     # Of a negative zero, as of a zero, 1.
     "gammasgn": lambda x: _np.where(_np.isneginf(x), x.dtype.type(1), _library.gammasgn(x + 0)),
     "i0": _I0,
@@ -90,6 +95,7 @@ _OWN = {
     "i1e": _scaled(_I1, -1),
     "k0e": _scaled(_library.k0, 1),
     "k1e": _scaled(_library.k1, 1),
+    "log1p": _log1p,
     "sindg": _of_degrees(_np.sin),
     "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
     "j1": lambda x: _np.where(_np.isinf(x), _np.copysign(x.dtype.type(0), x), _library.j1(x)),
