@@ -207,3 +207,13 @@ def test_what_is_imported_when_it_is_asked_for():
     for module in (cp.polynomial.polynomial, cp.polynomial.polyutils):
         made = {name for name, value in vars(module).items() if inspect.isfunction(value)}
         assert gpuless.public(module.__name__) == {n for n in made if n[0] != "_"}
+
+
+def test_odd_results_are_cupys():
+    p = cp.poly1d(cp.array([1.0, 2]))
+    assert type(p == p) is np.bool and p != cp.poly1d(cp.ones(3))
+    with pytest.raises(TypeError, match="integer"):
+        cp.polynomial.polynomial.polyvander(cp.ones(2), cp.array(2))
+    assert cp.linalg.cond(cp.eye(2, dtype="F"), 1).dtype == np.complex64
+    with pytest.raises(cp.linalg.LinAlgError, match="empty"):
+        cp.linalg.cond(cp.ones((0, 2, 2)))

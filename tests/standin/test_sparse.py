@@ -424,3 +424,27 @@ def test_what_the_pointers_do_not_reach_is_left_off():
     matrix = sparse.csr_matrix(parts, shape=(2, 2))
     assert matrix.data.size == matrix.indices.size == matrix.nnz == 2
     assert (matrix @ cp.ones(2)).tolist() == [1, 2]
+
+
+def test_an_index_may_lie_on_the_host_and_has_one_dimension():
+    a = sparse.csr_matrix(cp.arange(12.0).reshape(3, 4))
+    assert a[np.array([2, 0])].toarray().tolist() == [[8, 9, 10, 11], [0, 1, 2, 3]]
+    a[1, np.array([0, 2])] = np.ones(2)
+    assert a[1].toarray().tolist() == [[1, 5, 1, 7]]
+    assert sparse.diags([np.ones(2)], [1]).toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    column = cp.array([0, 1])[:, None]
+    with pytest.raises(IndexError, match=">2 dimensions"):
+        a[0, column]
+    with pytest.raises(ValueError, match="mismatched"):
+        a[column, 0]
+
+
+def test_what_is_made_in_no_format_or_of_nothing():
+    for name, args in {"eye": (2,), "eye_array": (2,), "identity": (2,)}.items():
+        with pytest.raises(NotImplementedError):
+            getattr(sparse, name)(*args, format="lil")
+    assert sparse.eye_array(2, format="dia").format == "csr"
+    with pytest.raises(IndexError):
+        sparse.vstack([])
+    with pytest.raises(NotImplementedError):
+        sparse.eye(2).device  # noqa: B018

@@ -248,7 +248,17 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
-cond = row(np.linalg.cond, "a", library="cuSOLVER")
+
+
+def _cond(x, p=None):
+    if not x.size:
+        raise LinAlgError("cond is not defined on empty arrays")
+    found = np.asarray(np.linalg.cond(x, p))
+    by_inverse = p is not None and p not in (2, -2)
+    return found.astype(x.dtype) if by_inverse and x.dtype.kind == "c" else found
+
+
+cond = row(_cond, "a", name="cond", library="cuSOLVER")
 
 
 def _cross(x1, x2, /, *, axis=-1):

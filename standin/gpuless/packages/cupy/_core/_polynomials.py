@@ -292,7 +292,9 @@ class poly1d:
     def __eq__(self, other):
         if not isinstance(other, poly1d):
             raise NotImplementedError
-        return self.coeffs.shape == other.coeffs.shape and bool((self.coeffs == other.coeffs).all())
+        if self.coeffs.shape != other.coeffs.shape:
+            return False
+        return np.bool(bool((self.coeffs == other.coeffs).all()))
 
     def __ne__(self, other):
         return not self == other

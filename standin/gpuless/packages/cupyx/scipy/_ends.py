@@ -80,9 +80,15 @@ def _counted(function: Callable) -> Callable:
 
 
 def _of_many(function: Callable) -> Callable:
-    """Of a second count that a GPU casts to ``int``."""
-    most = np.iinfo(np.int32).max
-    return lambda k, n, p: function(k, np.where(np.isinf(n), n, np.minimum(n, most)), p)
+    """Of a second count that a GPU casts to ``int``; SciPy's warns of one that is no integer."""
+
+    def call(k, n, p):
+        whole = np.isfinite(n)
+        ends = np.iinfo(np.int32)
+        many = np.clip(np.where(whole, n, 0), ends.min, ends.max).astype(np.int64)
+        return np.where(whole, function(k, many, p), np.nan)
+
+    return call
 
 
 def _nbdtri(k, n, y):

@@ -145,10 +145,13 @@ class _spbase:
     # What it is
 
     dtype = property(lambda self: self.data.dtype)
-    device = property(lambda self: self.data.device)
     ndim = 2
     nnz = property(lambda self: int(self._getnnz()))
     size = property(lambda self: self.nnz)
+
+    @property
+    def device(self):
+        raise NotImplementedError  # of `data` it is known
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -690,7 +693,7 @@ def _power(self, n):
     if not isinstance(n, (int, np.integer)) or n < 2:
         return _by_scipy(self, n)
     half = self ** (n // 2)
-    return self @ (half @ half) if n % 2 else half @ half
+    return self @ half @ half if n % 2 else half @ half
 
 
 def _shared(kind: str, like, shape: tuple, parts: tuple):
