@@ -217,3 +217,6 @@ def test_odd_results_are_cupys():
     assert cp.linalg.cond(cp.eye(2, dtype="F"), 1).dtype == np.complex64
     with pytest.raises(cp.linalg.LinAlgError, match="empty"):
         cp.linalg.cond(cp.ones((0, 2, 2)))
+    for name in ("svd", "pinv"):
+        with pytest.raises(cp.linalg.LinAlgError, match="infinities"):
+            getattr(cp.linalg, name)(cp.diag(cp.array([cp.inf, 1.0, 1.0])))

@@ -110,7 +110,15 @@ def _qr(a, mode="reduced"):
     return _in_room(q, rows, max(columns, q.shape[-1])), _in_room(r, rows, columns)
 
 
+def _ending(a) -> None:
+    """LAPACK may look for the singular vectors of infinities for ever."""
+    if np.isinf(a).any():
+        raise LinAlgError("SVD did not converge: the matrix holds infinities")
+
+
 def _svd(a, full_matrices=True, compute_uv=True):
+    if compute_uv:
+        _ending(a)
     found = np.linalg.svd(a, full_matrices, compute_uv)
     if not compute_uv or not a.size:
         return found
@@ -145,6 +153,7 @@ def _lstsq(a, b, rcond=None):
         raise LinAlgError("a matrix, and one right side or a matrix of them")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError("Incompatible dimensions")
+    _ending(a)
     u, values, v = np.linalg.svd(a, full_matrices=False)  # in the type of ``a``, whatever b's is
     eps = np.finfo(values.dtype).eps
     if rcond is None:
@@ -285,7 +294,15 @@ def matrix_power(M, n):
 
 matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
 norm = row(_norm, library=_norms, order="C")
-pinv = _solver(np.linalg.pinv, square=False)
+
+
+@functools.wraps(np.linalg.pinv)
+def _pinv(a, *args, **kwargs):
+    _ending(a)
+    return np.linalg.pinv(a, *args, **kwargs)
+
+
+pinv = _solver(_pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet)
 solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
