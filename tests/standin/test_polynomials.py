@@ -220,3 +220,16 @@ def test_odd_results_are_cupys():
     for name in ("svd", "pinv"):
         with pytest.raises(cp.linalg.LinAlgError, match="infinities"):
             getattr(cp.linalg, name)(cp.diag(cp.array([cp.inf, 1.0, 1.0])))
+
+
+def test_a_fit_with_weights_leaves_their_products():
+    x, y, w = cp.arange(5.0), cp.ones(5), cp.arange(1.0, 6)
+    cp.polyfit(x, y, 1, w=w)
+    assert (y == w).all()
+    single = cp.ones((5, 2), "f")
+    cp.polyfit(x, single, 1, w=w)
+    assert (single == 1).all()
+    assert (
+        cp.polyfit(x, cp.array([0, 0.1, 0.2, 0.3, 0.1], "f"), 1, w=w / 3).tolist()
+        == cp.polyfit(x, cp.array([0, 0.1, 0.2, 0.3, 0.1], "f").astype(float), 1, w=w / 3).tolist()
+    )

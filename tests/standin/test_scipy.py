@@ -814,6 +814,9 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert matrices.hilbert(0).shape == (0, 1)
     assert matrices.fiedler(some(dtype="F")).dtype == np.complex64
     assert matrices.expm(some((1, 1), bool)).dtype == float
+    assert cp.isnan(matrices.expm(cp.diag(cp.array([cp.nan, 1.0])))).all()
+    with pytest.raises(OverflowError):
+        matrices.expm(cp.eye(2) * 710)
     assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
     assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
     assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64

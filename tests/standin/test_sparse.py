@@ -448,3 +448,28 @@ def test_what_is_made_in_no_format_or_of_nothing():
         sparse.vstack([])
     with pytest.raises(NotImplementedError):
         sparse.eye(2).device  # noqa: B018
+
+
+def test_an_array_of_coordinates_is_read_by_rows():
+    a = sparse.coo_array(cp.arange(6.0).reshape(2, 3))
+    assert a[1, 2] == 5 and a[::-1].format == "coo"
+    assert a[:, cp.array([1, 0])].toarray().tolist() == [[1, 0], [4, 3]]
+    with pytest.raises(TypeError, match="not subscriptable"):
+        sparse.coo_matrix(a.toarray())[0]
+
+
+def test_a_sum_of_integers_is_one_of_rows_that_are_cut():
+    a = sparse.csr_matrix(cp.array([[0.75, 0.5], [0.25, 0.5]]))
+    assert a.sum(dtype=int) == 1 and a.sum() == 2
+    assert a.mean(axis=(0, 1)) == 0.5 and a.mean(0).tolist() == [[0.5, 0.5]]
+    assert a.mean(dtype=int) == 0
+
+
+def test_what_cupy_does_not_repeat_or_reshape():
+    a = sparse.csr_matrix(cp.arange(6.0).reshape(3, 2))
+    with pytest.raises(ZeroDivisionError):
+        a.multiply(sparse.csr_matrix((1, 2)))
+    with pytest.raises(ValueError, match="reshape"):
+        a[[0, 1], -1] = cp.ones((2, 1))
+    a[[0, 1], -1] = cp.array([7.0, 8])
+    assert a.toarray().tolist() == [[0, 7], [2, 8], [4, 5]]

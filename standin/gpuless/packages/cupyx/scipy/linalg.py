@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import cmath as _cmath
 import functools as _functools
 import inspect as _inspect
 import operator as _operator
 import warnings as _warnings
 
 import numpy as _np
-from cupy._core import _routines
+from cupy._core import _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
@@ -60,6 +61,8 @@ def _plain(name: str):
             raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
             raise ValueError("cannot reshape an array without columns")
+        if name == "expm" and (found := _beyond(*arrays)) is not None:
+            return found
         if name == "expm" and arrays[0].dtype.char == "e":
             raise TypeError("array type float16 is unsupported in linalg")
         if name in ("lu", "lu_factor"):
@@ -76,6 +79,18 @@ def _plain(name: str):
         return found
 
     return call
+
+
+def _beyond(a):
+    """NaN everywhere where one is; an OverflowError where the mean of the diagonal has no
+    exponential."""
+    if a.ndim != 2 or not a.size:
+        return None
+    mean = complex(a.diagonal().sum().item()) / len(a)
+    if abs(mean) < _np.inf:
+        _cmath.exp(mean)
+    nothing = a.dtype.kind in "fc" and bool(_ufuncs.isnan(a).any())
+    return _place(_np.full(a.shape, _np.nan, a.dtype)) if nothing else None
 
 
 def _in_place(function, *args, **kwargs) -> tuple[tuple, dict]:

@@ -400,7 +400,8 @@ def _method(name: str):
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
         whole = kwargs.get("dtype") if name == "sum" and self.dtype.kind == "f" else None
         if whole is not None and np.dtype(whole).kind in "iu" and kwargs.get("axis") is None:
-            del kwargs["dtype"]  # CuPy cuts the sum, and not what it adds up
+            del kwargs["dtype"]  # CuPy cuts the sums of rows, and not what it adds up
+            args, kwargs = (), {"axis": 1}
         else:
             whole = None
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
@@ -415,7 +416,7 @@ def _method(name: str):
         elif name == "dot":
             found = _by_columns(found)
         elif name == "sum" and whole is not None:
-            found = found.astype(whole)
+            found = np.asarray(found).astype(whole).sum(dtype=whole)
         if out is None:
             return on_device(found)
         if not isinstance(out, cupy.ndarray):
@@ -832,13 +833,27 @@ _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
 _spbase.reshape = _reshape
 _BY_ELEMENT = """arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin
 sinh sqrt tan tanh trunc"""
-_EVERYWHERE = "diagonal trace dot multiply sum mean __neg__"
+_EVERYWHERE = "diagonal trace dot multiply sum __neg__"
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _by_element, _BY_ELEMENT)
 _spbase.copy = lambda self: _with_data(self, self.data.copy())
 _spbase.power, _spbase.__abs__, _spbase.__round__ = _raised, _absolute, _rounded
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
+
+
+def _mean(self, axis=None, dtype=None, out=None):
+    """The mean of all elements, or along ``axis``: a sum of what each has part in it."""
+    if isinstance(axis, tuple):
+        axis = None if len(axis) == 2 else axis[0] if axis else axis
+    m, n = self.shape
+    made = _coalesced(self)
+    part = 1.0 / (m * n if axis is None else m if axis in (0, -2) else n)
+    made = made.astype(float) if self.dtype == bool else made
+    return _with_data(made, made.data * part).sum(axis, dtype, out)
+
+
+_spbase.mean = _mean
 
 
 def _count_nonzero(self, axis=None):

@@ -79,6 +79,14 @@ def _check_assigned(key, given: tuple, shape: tuple) -> None:
     """ValueError where CuPy makes more of a dense value than there is to set: of a vector, a matrix
     for one column."""
     row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+    if (
+        isinstance(column, (int, np.integer))
+        and np.ndim(row) == 1
+        and np.asarray(row).dtype != bool
+    ):
+        count = len(row)  # a vector of them, no column
+        if math.prod(np.broadcast_shapes(given, (count,))) != count:
+            raise ValueError(f"cannot reshape an array of shape {given} into shape {(count,)}")
     if len(shape) != 2 or not all(isinstance(k, (int, np.integer, slice)) for k in (row, column)):
         return
     rows, columns = (
@@ -192,6 +200,15 @@ class coordinates:
     """What a list of coordinates allows besides."""
 
     has_canonical_format = False  # whether it is known that none comes twice
+
+    def __getitem__(self, key):
+        """Of an array what its rows have, as coordinates."""
+        if not isinstance(self, sparray):
+            raise TypeError(f"{type(self).__name__!r} object is not subscriptable")
+        found = self.tocsr()[key]
+        if issparse(found):
+            return found.tocoo()
+        return type(self)(found) if found.ndim else found
 
     @property
     def coords(self) -> tuple:

@@ -45,6 +45,8 @@ def eigsh(
     a = aslinearoperator(a)
     n = a.shape[0]
     ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
+    if ncv < k + 2:
+        raise IndexError(f"CuPy's steps have no room for {k} of {n} values: ask for fewer")
     v0 = cupy.random.random(n) if v0 is None else v0
     if not isinstance(v0, cupy.ndarray):
         raise unsupported(v0)
