@@ -127,7 +127,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if rcond is None and isinstance(x, ndarray):  # of the type in which CuPy computes
         rcond = x.size * np.finfo(np.result_type(x.dtype, float)).eps
     wide = y
-    if isinstance(y, ndarray):
+    if isinstance(y, ndarray) and y.dtype != np.float16:  # which is refused
         wide = y.astype(complex if y.dtype.kind == "c" else float, copy=False)
     found = _fit(x, wide, deg, rcond, full, w, cov)
     if w is not None and wide is y:

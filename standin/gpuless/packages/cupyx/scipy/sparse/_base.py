@@ -850,7 +850,7 @@ def _mean(self, axis=None, dtype=None, out=None):
     made = _coalesced(self)
     part = 1.0 / (m * n if axis is None else m if axis in (0, -2) else n)
     made = made.astype(float) if self.dtype == bool else made
-    return _with_data(made, made.data * part).sum(axis, dtype, out)
+    return _with_data(made, made.data * part).sum(axis=axis, dtype=dtype, out=out)
 
 
 _spbase.mean = _mean
