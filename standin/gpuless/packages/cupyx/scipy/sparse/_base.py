@@ -388,6 +388,8 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
 def _method(name: str):
     def method(self, *args, **kwargs):
         args = _taken(self, name, args, kwargs)
+        if name == "sum":
+            args, kwargs = (), dict(zip(("axis", "dtype", "out"), args, strict=False)) | kwargs
         if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
             other = on_host(*(args or kwargs.values()))
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
