@@ -435,8 +435,11 @@ def test_an_index_may_lie_on_the_host_and_has_one_dimension():
     column = cp.array([0, 1])[:, None]
     with pytest.raises(IndexError, match=">2 dimensions"):
         a[0, column]
-    with pytest.raises(ValueError, match="mismatched"):
-        a[column, 0]
+    for matrix in (a, a.tocsc()):
+        with pytest.raises(ValueError, match="mismatched"):
+            matrix[column, 0]
+    with pytest.raises(TypeError, match="does not multiply"):
+        cp.ones((1, 1)) * sparse.coo_array(a.toarray().astype("F"))
 
 
 def test_what_is_made_in_no_format_or_of_nothing():

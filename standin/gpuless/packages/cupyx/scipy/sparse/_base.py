@@ -469,7 +469,8 @@ def _operator(name: str):
             made = np.result_type(self.dtype, other.dtype)
             if made.char not in "fdFD":
                 raise TypeError(f"dtype is not supported: {made}")
-        if name == "__mul__" and isinstance(self, sparray) and isinstance(other, cupy.ndarray):
+        by_element = name in ("__mul__", "__rmul__") and isinstance(self, sparray)
+        if by_element and isinstance(other, cupy.ndarray):
             _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.
         summed = not issparse(other) and np.ndim(other) == 0 and name[2:-2] in _SUMS

@@ -47,7 +47,7 @@ class compressed:
             one = [isinstance(k, (int, np.integer)) for k in key]
             if one[0] and column == 2:
                 raise IndexError("index results in >2 dimensions")
-            if one[1] and row == 2 and np.size(key[0]) > 1 and self.format == "csr":
+            if one[1] and row == 2 and np.size(key[0]) > 1:  # of columns CuPy gives others
                 raise ValueError("Out shape is mismatched")
         return on_device(self._here()[key])
 
