@@ -315,3 +315,12 @@ def test_the_power_of_minus_one_is_the_inverse():
     np.testing.assert_allclose(
         (cp.linalg.matrix_power(square, -2) @ square @ square).get(), np.eye(3), atol=1e-9
     )
+
+
+def test_numbers_of_matrices_lie_in_rows():
+    a, linalg = cp.asfortranarray(cp.ones((2, 3, 4, 4)) + cp.eye(4)), cp.linalg
+    assert linalg.svd(a)[1].flags.c_contiguous and linalg.eigh(a)[0].flags.c_contiguous
+    for name in ("det", "cond", "matrix_rank", "eigvalsh"):
+        assert getattr(linalg, name)(a).flags.c_contiguous, name
+    assert linalg.slogdet(a)[0].flags.c_contiguous
+    assert linalg.svd(a, compute_uv=False).flags.c_contiguous

@@ -207,3 +207,29 @@ def test_what_is_imported_when_it_is_asked_for():
     for module in (cp.polynomial.polynomial, cp.polynomial.polyutils):
         made = {name for name, value in vars(module).items() if inspect.isfunction(value)}
         assert gpuless.public(module.__name__) == {n for n in made if n[0] != "_"}
+
+
+def test_odd_results_are_cupys():
+    p = cp.poly1d(cp.array([1.0, 2]))
+    assert type(p == p) is np.bool and p != cp.poly1d(cp.ones(3))
+    with pytest.raises(TypeError, match="integer"):
+        cp.polynomial.polynomial.polyvander(cp.ones(2), cp.array(2))
+    assert cp.linalg.cond(cp.eye(2, dtype="F"), 1).dtype == np.complex64
+    with pytest.raises(cp.linalg.LinAlgError, match="empty"):
+        cp.linalg.cond(cp.ones((0, 2, 2)))
+    for name in ("svd", "pinv"):
+        with pytest.raises(cp.linalg.LinAlgError, match="infinities"):
+            getattr(cp.linalg, name)(cp.diag(cp.array([cp.inf, 1.0, 1.0])))
+
+
+def test_a_fit_with_weights_leaves_their_products():
+    x, y, w = cp.arange(5.0), cp.ones(5), cp.arange(1.0, 6)
+    cp.polyfit(x, y, 1, w=w)
+    assert (y == w).all()
+    single = cp.ones((5, 2), "f")
+    cp.polyfit(x, single, 1, w=w)
+    assert (single == 1).all()
+    assert (
+        cp.polyfit(x, cp.array([0, 0.1, 0.2, 0.3, 0.1], "f"), 1, w=w / 3).tolist()
+        == cp.polyfit(x, cp.array([0, 0.1, 0.2, 0.3, 0.1], "f").astype(float), 1, w=w / 3).tolist()
+    )

@@ -627,6 +627,14 @@ def test_special_functions_end_as_in_cupys_sources():
     negative = faces.yn(cp.asarray([-2, 1]), cp.asarray([0.5, 0.5]))
     assert cp.isnan(negative).get().tolist() == [True, False]
     assert bool(cp.isnan(faces.fdtri(cp.asarray(1.0), cp.asarray(2.0), 0.0)))
+    assert float(faces.betainc(*cp.array([[110.346], [31.56], [0.3745873]], "f"))[0]) > 1e-23
+    assert float(faces.binom(cp.array([-46.457624939001555]), 126)[0]) == pytest.approx(
+        8.0129528653e41
+    )
+    assert faces.bdtr(cp.array([7.0]), 1e15, 0.5).tolist() == [0]
+    assert faces.fdtri(cp.array([18.0]), 60, 1e-20).tolist() == [0]
+    tiny = cp.array([1e-17 + 1e-17j])
+    assert faces.expm1(tiny).real[0] == 0 == faces.xlog1py(tiny, cp.array([1e-17 + 0j]))[0]
     few = cp.arange(3, dtype=cp.uint8)
     assert faces.radian(few, few, few).dtype == np.float64
 
@@ -740,7 +748,6 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.signal.resample(some((16,)), 4, domain="freq"),
         lambda m: m.signal.correlate2d(some((3, 3), "h"), some((2, 2), "H")),
         lambda m: m.special.spherical_yn(-1, LINE),
-        lambda m: m.special.multigammaln(LINE + 4, 0),
     ],
     TypeError: [
         lambda m: m.ndimage.correlate1d(LINE, LINE, mode="constant", cval=True),
@@ -801,6 +808,9 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert matrices.hilbert(0).shape == (0, 1)
     assert matrices.fiedler(some(dtype="F")).dtype == np.complex64
     assert matrices.expm(some((1, 1), bool)).dtype == float
+    assert cp.isnan(matrices.expm(cp.diag(cp.array([cp.nan, 1.0])))).all()
+    with pytest.raises(OverflowError):
+        matrices.expm(cp.eye(2) * 710)
     assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
     assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
     assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64
@@ -808,6 +818,50 @@ def test_matrices_and_special_functions_are_cupys_own():
     np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)
     # SciPy's own ufunc of a device array is CuPy's.
     assert isinstance(special.erf(LINE), cp.ndarray)
+
+
+def test_a_stack_of_stacks_is_solved_and_overwritten():
+    a = cp.arange(1.0, 25).reshape(3, 2, 2, 2)
+    for sides in (some((3, 2, 2)), some((3, 2, 2, 1))):
+        copy = sides.copy()
+        found = FACES.linalg.solve_triangular(a, copy, overwrite_b=True)
+        single = linalg.solve_triangular(a[2, 1].get(), sides[2, 1].get())
+        np.testing.assert_allclose(found[2, 1].get(), single)
+        assert (copy == found).all()  # one column lies in memory as cuBLAS wants it
+    copy = cp.ones((3, 2, 2, 5))
+    FACES.linalg.solve_triangular(a, copy, overwrite_b=True)
+    assert (copy == 1).all()
+
+
+def test_special_functions_have_an_h200s_precision():
+    functions, half = FACES.special, cp.array([8.64], "e")
+    # A number of Python's is half precision beside such an array.
+    assert float(functions.boxcox1p(half, 0.1)[0]) != float(
+        functions.boxcox1p(half.astype("f"), 0.1)[0]
+    )
+    assert functions.cbrt.types == ["l->d", "L->d", "e->d", "f->f", "d->d"]
+    assert float(functions.spherical_yn(5, cp.array([0.5], "f"))[0]) == pytest.approx(
+        -61327.56316698, 1e-12
+    )
+    assert float(functions.spherical_yn(3, cp.array([1e-10], "f"))[0]) == pytest.approx(
+        -1.5e41, 1e-6
+    )
+    # The cosine of a small angle is 1.
+    assert functions.sph_harm_y(3, -1, cp.array([1e-8]), 0.0).tolist() == [0]
+    np.testing.assert_allclose(
+        functions.sph_harm_y(3, 1, LINE, 0.5).get(), special.sph_harm_y(3, 1, LINE.get(), 0.5)
+    )
+    with pytest.warns(DeprecationWarning):
+        assert (
+            functions.sph_harm(1, 3, LINE, LINE) == functions.sph_harm_y(3, 1, LINE, LINE)
+        ).all()
+    a = LINE + 4
+    assert (functions.multigammaln(a, 1) == functions.gammaln(a)).all()
+    np.testing.assert_allclose(functions.multigammaln(a, 3).get(), special.multigammaln(a.get(), 3))
+    for odd in (cp.array(2), 1.5):
+        with pytest.raises(ValueError, match="positive integer"):
+            functions.multigammaln(a, odd)
+    assert functions.exprel(cp.array([2j])).tolist() == [(np.exp(2j) - 1) / 2j]
 
 
 def test_integers_shapes_and_conjugates_are_cupys_own():

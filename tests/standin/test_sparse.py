@@ -424,3 +424,55 @@ def test_what_the_pointers_do_not_reach_is_left_off():
     matrix = sparse.csr_matrix(parts, shape=(2, 2))
     assert matrix.data.size == matrix.indices.size == matrix.nnz == 2
     assert (matrix @ cp.ones(2)).tolist() == [1, 2]
+
+
+def test_an_index_may_lie_on_the_host_and_has_one_dimension():
+    a = sparse.csr_matrix(cp.arange(12.0).reshape(3, 4))
+    assert a[np.array([2, 0])].toarray().tolist() == [[8, 9, 10, 11], [0, 1, 2, 3]]
+    a[1, np.array([0, 2])] = np.ones(2)
+    assert a[1].toarray().tolist() == [[1, 5, 1, 7]]
+    assert sparse.diags([np.ones(2)], [1]).toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    column = cp.array([0, 1])[:, None]
+    with pytest.raises(IndexError, match=">2 dimensions"):
+        a[0, column]
+    for matrix in (a, a.tocsc()):
+        with pytest.raises(ValueError, match="mismatched"):
+            matrix[column, 0]
+    with pytest.raises(TypeError, match="does not multiply"):
+        cp.ones((1, 1)) * sparse.coo_array(a.toarray().astype("F"))
+
+
+def test_what_is_made_in_no_format_or_of_nothing():
+    for name, args in {"eye": (2,), "eye_array": (2,), "identity": (2,)}.items():
+        with pytest.raises(NotImplementedError):
+            getattr(sparse, name)(*args, format="lil")
+    assert sparse.eye_array(2, format="dia").format == "csr"
+    with pytest.raises(IndexError):
+        sparse.vstack([])
+    with pytest.raises(NotImplementedError):
+        sparse.eye(2).device  # noqa: B018
+
+
+def test_an_array_of_coordinates_is_read_by_rows():
+    a = sparse.coo_array(cp.arange(6.0).reshape(2, 3))
+    assert a[1, 2] == 5 and a[::-1].format == "coo"
+    assert a[:, cp.array([1, 0])].toarray().tolist() == [[1, 0], [4, 3]]
+    with pytest.raises(TypeError, match="not subscriptable"):
+        sparse.coo_matrix(a.toarray())[0]
+
+
+def test_a_sum_of_integers_is_one_of_rows_that_are_cut():
+    a = sparse.csr_matrix(cp.array([[0.75, 0.5], [0.25, 0.5]]))
+    assert a.sum(dtype=int) == 1 and a.sum() == 2
+    assert a.mean(axis=(0, 1)) == 0.5 and a.mean(0).tolist() == [[0.5, 0.5]]
+    assert a.mean(dtype=int) == 0
+
+
+def test_what_cupy_does_not_repeat_or_reshape():
+    a = sparse.csr_matrix(cp.arange(6.0).reshape(3, 2))
+    with pytest.raises(ZeroDivisionError):
+        a.multiply(sparse.csr_matrix((1, 2)))
+    with pytest.raises(ValueError, match="reshape"):
+        a[[0, 1], -1] = cp.ones((2, 1))
+    a[[0, 1], -1] = cp.array([7.0, 8])
+    assert a.toarray().tolist() == [[0, 7], [2, 8], [4, 5]]

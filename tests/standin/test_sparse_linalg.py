@@ -311,3 +311,26 @@ def test_convergence_in_the_last_step_is_convergence():
     for name, nan in (("cg", True), ("cgs", True), ("bicgstab", False)):
         x, _ = getattr(linalg, name)(cp.eye(2), b, x0=b)
         assert bool(cp.isnan(x).any()) is nan
+
+
+def test_what_an_h200_reads_as_other_numbers_is_refused():
+    a = sparse.eye(3, format="csr")
+    for name in ("lsqr", "lsmr"):
+        with pytest.raises(ValueError, match="gaps"):
+            getattr(linalg, name)(a, cp.arange(3.0)[::-1])
+    with pytest.raises(TypeError, match="complex"):
+        linalg.lsqr(a.astype(complex), cp.ones(3, complex))
+    assert type(linalg.lsmr(a, cp.ones(3))[-1]) is float
+
+
+def test_powers_are_products():
+    a = sparse.csc_matrix(cp.array([[1.0, 2], [0, 1]]))
+    power = linalg.matrix_power(a, 3)
+    assert power.format == "csr" and power.toarray().tolist() == [[1, 6], [0, 1]]
+    assert linalg.matrix_power(a, 1).format == "csc"
+    with pytest.raises(TypeError):
+        linalg.matrix_power(a.astype(bool), 2)
+    with pytest.raises(ValueError, match="integer"):
+        linalg.matrix_power(a, 2.0)
+    assert type(linalg.spilu(a, fill_factor=1)).__name__ == "CusparseLU"
+    assert "MatrixLinearOperator" in repr(linalg.aslinearoperator(a))

@@ -56,6 +56,8 @@ def test_singular_values_that_are_zero_come_last():
 
 
 def test_what_eigenvalue_solvers_refuse():
+    with pytest.raises(IndexError, match="no room"):
+        linalg.svds(cp.ones((8, 20)))
     a = cp.asarray(SYMMETRIC)
     for solve in (linalg.eigsh, linalg.svds):
         for bad in ({"k": 0}, {"k": N}, {"which": "SM"}):
@@ -83,15 +85,16 @@ def test_lobpcg():
         w, v = linalg.lobpcg(*matrices, M=inverse, tol=1e-8, maxiter=60, largest=False)
         np.testing.assert_allclose(w.get(), exact[:3], rtol=1e-8)
         np.testing.assert_allclose(a @ v.get(), b @ v.get() * w.get(), atol=1e-5)
-    w, v, values, norms = linalg.lobpcg(
-        matrices[0],
-        matrices[1],
-        Y=cp.eye(n, 2),
-        maxiter=4,
-        largest=False,
-        retLambdaHistory=True,
-        retResidualNormsHistory=True,
-    )
+    with pytest.warns(RuntimeWarning, match="has not converged"):
+        w, v, values, norms = linalg.lobpcg(
+            matrices[0],
+            matrices[1],
+            Y=cp.eye(n, 2),
+            maxiter=4,
+            largest=False,
+            retLambdaHistory=True,
+            retResidualNormsHistory=True,
+        )
     assert w.min() > 2 and abs(v[:2]).max() < 1e-10
     assert isinstance(values, list) and all(one.shape == (3,) for one in values + norms)
     with pytest.raises(ValueError, match="rank-2"):

@@ -402,6 +402,13 @@ def test_complex_numbers_with_parts_that_are_none():
     np.testing.assert_allclose(cp.exp2(cp.array([1 + 2j])).get(), np.exp2([1 + 2j]))
 
 
+def test_complex_expm1_and_log1p_lose_digits_near_zero():
+    x = cp.array([6.3008976e-08 - 2.961129e-13j], "F")
+    assert cp.expm1(x).real[0] == np.float32(2**-23) and cp.expm1(x).imag[0] != 0
+    assert cp.log1p(cp.array([1e-20j + 1e-17])).real[0] < 1e-30
+    assert cp.expm1(cp.array([1e-17])).tolist() == [1e-17]
+
+
 def test_what_reaches_an_instruction_of_32_bits():
     far = cp.array([2**32 + 1, -1, 64, 3])
     assert cp.left_shift(1, far).tolist() == [2, 0, 0, 8]

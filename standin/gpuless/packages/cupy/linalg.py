@@ -110,11 +110,22 @@ def _qr(a, mode="reduced"):
     return _in_room(q, rows, max(columns, q.shape[-1])), _in_room(r, rows, columns)
 
 
+def _ending(a) -> None:
+    """LAPACK may look for the singular vectors of infinities for ever."""
+    if np.isinf(a).any():
+        raise LinAlgError("SVD did not converge: the matrix holds infinities")
+
+
 def _svd(a, full_matrices=True, compute_uv=True):
+    if compute_uv:
+        _ending(a)
     found = np.linalg.svd(a, full_matrices, compute_uv)
-    if not compute_uv or not a.size:
+    if not compute_uv:
+        return np.ascontiguousarray(found)
+    if not a.size:
         return found
     u, s, v = found
+    s = np.ascontiguousarray(s)
     rows, columns = a.shape[-2:]
     if a.ndim == 2 and rows > columns:
         return np.asfortranarray(u), s, _in_room(v, rows if full_matrices else columns, columns)
@@ -145,6 +156,7 @@ def _lstsq(a, b, rcond=None):
         raise LinAlgError("a matrix, and one right side or a matrix of them")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError("Incompatible dimensions")
+    _ending(a)
     u, values, v = np.linalg.svd(a, full_matrices=False)  # in the type of ``a``, whatever b's is
     eps = np.finfo(values.dtype).eps
     if rcond is None:
@@ -174,7 +186,7 @@ def _eig(a):
 @functools.wraps(np.linalg.eigh)
 def _eigh(a, UPLO="L"):
     values, vectors = np.linalg.eigh(a, UPLO)
-    return values, _in_room(vectors, *vectors.shape[-2:])
+    return np.ascontiguousarray(values), _in_room(vectors, *vectors.shape[-2:])
 
 
 def _eigvals(a):
@@ -248,7 +260,17 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 
 cholesky = _solver(_or_nan(np.linalg.cholesky))
-cond = row(np.linalg.cond, "a", library="cuSOLVER")
+
+
+def _cond(x, p=None):
+    if not x.size:
+        raise LinAlgError("cond is not defined on empty arrays")
+    found = np.asarray(np.linalg.cond(x, p))
+    by_inverse = p is not None and p not in (2, -2)
+    return found.astype(x.dtype) if by_inverse and x.dtype.kind == "c" else found
+
+
+cond = row(_cond, "a", name="cond", library="cuSOLVER", order="C")
 
 
 def _cross(x1, x2, /, *, axis=-1):
@@ -258,7 +280,7 @@ def _cross(x1, x2, /, *, axis=-1):
 
 
 cross = row(_cross, "dd", name="cross")
-det = _solver(np.linalg.det)
+det = _solver(np.linalg.det, order="C")
 eig = named(_solver(_eig), "eig")
 eigh = _solver(_half_too(_eigh), order="G")
 eigvals = named(_solver(_eigvals), "eigvals")
@@ -273,11 +295,19 @@ def matrix_power(M, n):
     return inv(M) if isinstance(n, int) and n == -1 else _power(M, n)
 
 
-matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER")
+matrix_rank = row(_rank, name="matrix_rank", library="cuSOLVER", order="C")
 norm = row(_norm, library=_norms, order="C")
-pinv = _solver(np.linalg.pinv, square=False)
+
+
+@functools.wraps(np.linalg.pinv)
+def _pinv(a, *args, **kwargs):
+    _ending(a)
+    return np.linalg.pinv(a, *args, **kwargs)
+
+
+pinv = _solver(_pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
-slogdet = _solver(np.linalg.slogdet)
+slogdet = _solver(np.linalg.slogdet, order="C")
 solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")

@@ -34,6 +34,8 @@ def empty_pinned(shape, dtype=float, order="C") -> _np.ndarray:
     """A NumPy array in page-locked memory; here, ordinary host memory."""
     dtype = _np.dtype(dtype)
     _check_held(dtype)
+    if isinstance(shape, _np.integer):
+        raise TypeError(f"{type(shape).__name__!r} object is not iterable")
     size = _np.empty(shape, dtype).nbytes
     buffer = _alloc_pinned_memory(size) if size else None
     return _np.ndarray(shape, dtype, buffer=buffer, order=order)

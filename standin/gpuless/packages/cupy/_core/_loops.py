@@ -125,6 +125,16 @@ def exp2(x):
     return (np.exp(np.log(np.full_like(x, 2)) * x),)
 
 
+def expm1(x):
+    """Of a complex number the difference itself, which near 0 loses digits."""
+    return (np.exp(x) - x.dtype.type(1),)
+
+
+def log1p(x):
+    """Of a complex number the logarithm of the sum, which near 0 loses digits."""
+    return (np.log(x + x.dtype.type(1)),)
+
+
 def sign(x):
     """Of a complex number x / abs(x): of an infinity no number."""
     size = np.abs(x)

@@ -120,12 +120,18 @@ polymul = _of_two(_convolutions.polymul, waits=True)  # it looks for zeros that 
 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host."""
+    """NumPy's; of ``full`` the last value, ``rcond``, is a number of the host. As CuPy's, it leaves
+    in a ``y`` of doubles the products with the weights ``w``."""
     if not (w is None or hasattr(w, "dtype")):
         raise AttributeError(f"{type(w).__name__!r} object has no attribute 'dtype'")
     if rcond is None and isinstance(x, ndarray):  # of the type in which CuPy computes
         rcond = x.size * np.finfo(np.result_type(x.dtype, float)).eps
-    found = _fit(x, y, deg, rcond, full, w, cov)
+    wide = y
+    if isinstance(y, ndarray) and y.dtype != np.float16:  # which is refused
+        wide = y.astype(complex if y.dtype.kind == "c" else float, copy=False)
+    found = _fit(x, wide, deg, rcond, full, w, cov)
+    if w is not None and wide is y:
+        y *= w if y.ndim == 1 else w[:, None]
     if full:  # the rank is one of cuSOLVER's integers
         found = (*found[:2], array(found[2], np.int32), *found[3:])
     if full and isinstance(found[-1], ndarray):
@@ -292,7 +298,9 @@ class poly1d:
     def __eq__(self, other):
         if not isinstance(other, poly1d):
             raise NotImplementedError
-        return self.coeffs.shape == other.coeffs.shape and bool((self.coeffs == other.coeffs).all())
+        if self.coeffs.shape != other.coeffs.shape:
+            return False
+        return np.bool(bool((self.coeffs == other.coeffs).all()))
 
     def __ne__(self, other):
         return not self == other

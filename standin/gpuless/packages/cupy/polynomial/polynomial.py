@@ -6,6 +6,7 @@ import numpy as _np
 from numpy.polynomial import polynomial as _library
 
 from cupy._core._loops import power as _power
+from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._row import row as _row
 
 polycompanion = _row(_library.polycompanion)
@@ -23,4 +24,11 @@ def _polyvander(x, deg):
     return _np.moveaxis(made[0], 0, -1)
 
 
-polyvander = _row(_polyvander, name="polyvander")
+_powers = _row(_polyvander, name="polyvander")
+
+
+def polyvander(x, deg):
+    """The powers of ``x`` from 0 to ``deg``, along a new last axis."""
+    if isinstance(deg, _ndarray):
+        raise TypeError(f"deg must be an integer, received {deg}")
+    return _powers(x, deg)

@@ -46,18 +46,49 @@ def _incbet(a, b, x, found):
 def _fdtr(a, b, x):
     known = (a > 0) & (b > 0) & (x >= 0)
     at = a * x
-    return np.where(known, _incbet(a, b, at / (b + at), special.fdtr(a, b, x)), np.nan)
+    at = at / (b + at)
+    return np.where(known, _incbet(a, b, at, special.betainc(a / 2, b / 2, at)), np.nan)
 
 
 def _fdtrc(a, b, x):
     known = (a > 0) & (b > 0) & (x >= 0)
-    return np.where(known, _incbet(b, a, b / (b + a * x), special.fdtrc(a, b, x)), np.nan)
+    at = b / (b + a * x)
+    return np.where(known, _incbet(b, a, at, special.betainc(b / 2, a / 2, at)), np.nan)
+
+
+def _fdtri(a, b, y):
+    """By ``1 - y``, which loses a small ``y``."""
+    known = (a > 0) & (b > 0) & (y > 0) & (y <= 1)
+    y = 1 - y
+    near = (special.betainc(b / 2, a / 2, 0.5) > y) | (y < 0.001)
+    at, beside = special.betaincinv(b / 2, a / 2, y), special.betaincinv(a / 2, b / 2, 1 - y)
+    found = np.where(near, (b - b * at) / (a * at), b * beside / (a * (1 - beside)))
+    return np.where(known, found, np.nan)
+
+
+def _binom(n, k):
+    """Where SciPy's overflows too early, by the same number of a positive count."""
+    found = special.binom(n, k)
+    over = np.isinf(found) & (n < 0) & (k == np.floor(k))
+    return np.where(over, np.where(k % 2, -1.0, 1.0) * special.binom(k - n - 1, k), found)
 
 
 def _counted(function: Callable) -> Callable:
     """Of two counts that a GPU casts to ``int``, which ends at 2**31 - 1."""
     ends = np.iinfo(np.int32)
     return lambda k, n, p: function(*(np.trunc(np.clip(v, ends.min, ends.max)) for v in (k, n)), p)
+
+
+def _of_many(function: Callable) -> Callable:
+    """Of a second count that a GPU casts to ``int``; SciPy's warns of one that is no integer."""
+
+    def call(k, n, p):
+        whole = np.isfinite(n)
+        ends = np.iinfo(np.int32)
+        many = np.clip(np.where(whole, n, 0), ends.min, ends.max).astype(np.int64)
+        return np.where(whole, function(k, many, p), np.nan)
+
+    return call
 
 
 def _nbdtri(k, n, y):
@@ -74,7 +105,8 @@ def _pseudo_huber(delta, r):
 
 
 def _xlog1py(x, y):
-    return np.where(x == 0, y.dtype.type(0), special.xlog1py(x, y))
+    made = x * np.log(1 + y) if y.dtype.kind == "c" else special.xlog1py(x, y)
+    return np.where(x == 0, y.dtype.type(0), made)
 
 
 OWN = {
@@ -82,8 +114,13 @@ OWN = {
     for name, function in {
         "chdtr": lambda df, x: _positive(x, _igam(df / 2, x / 2)),
         "chdtrc": lambda df, x: _positive(x, _igamc(df / 2, x / 2)),
+        **{name: _of_many(getattr(special, name)) for name in ("bdtr", "bdtrc", "bdtri")},
+        "betainc": special.betainc,
+        "betaincinv": special.betaincinv,
+        "binom": _binom,
         "fdtr": _fdtr,
         "fdtrc": _fdtrc,
+        "fdtri": _fdtri,
         "gammainc": _igam,
         "gammaincc": _igamc,
         "gdtr": lambda a, b, x: _positive(x, _igam(b, a * x)),

@@ -200,11 +200,6 @@ def _whole_orders(given: dict) -> str | None:
     return _complex(given)
 
 
-def _dimensions(given: dict) -> str | None:
-    if given["d"] < 1:
-        return "d below 1"
-
-
 def _zeros(given: dict) -> str | None:
     if np.ndim(given["z"]) > 1:
         return "zpk2tf: z.ndim is more than 1."
@@ -501,7 +496,6 @@ UNABLE = {
     **_check_of("abcd_normalize ss2tf ss2zpk", _systems),
     **_check_of("freqs findfreqs", _no_halves),
     **_check_of("lp2bs_zpk lp2hp_zpk", _signed),
-    **_check_of("multigammaln", _dimensions),
     **_check_of("bilinear bode freqresp lp2bp lp2bs lp2lp", _of_reals),
     **_check_of("cspline1d qspline1d", _of_floats),
     **_check_of("savgol_filter", _smoothed),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import cmath as _cmath
 import functools as _functools
 import inspect as _inspect
 import operator as _operator
+import warnings as _warnings
 
 import numpy as _np
+from cupy._core import _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
@@ -58,6 +61,8 @@ def _plain(name: str):
             raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
             raise ValueError("cannot reshape an array without columns")
+        if name == "expm" and (found := _beyond(*arrays)) is not None:
+            return found
         if name == "expm" and arrays[0].dtype.char == "e":
             raise TypeError("array type float16 is unsupported in linalg")
         if name in ("lu", "lu_factor"):
@@ -74,6 +79,18 @@ def _plain(name: str):
         return found
 
     return call
+
+
+def _beyond(a):
+    """NaN everywhere where one is; an OverflowError where the mean of the diagonal has no
+    exponential."""
+    if a.ndim != 2 or not a.size:
+        return None
+    mean = complex(a.diagonal().sum().item()) / len(a)
+    if abs(mean) < _np.inf:
+        _cmath.exp(mean)
+    nothing = a.dtype.kind in "fc" and bool(_ufuncs.isnan(a).any())
+    return _place(_np.full(a.shape, _np.nan, a.dtype)) if nothing else None
 
 
 def _in_place(function, *args, **kwargs) -> tuple[tuple, dict]:
@@ -143,7 +160,14 @@ def solve_triangular(
     unit_diagonal = bool(unit_diagonal)
     how = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
     solved = _routine(_triangular, a, b, new_order="S", check_finite=check_finite, **how)
-    return _overwritten(b, solved) if overwrite_b and a.ndim == 2 else solved
+    if not overwrite_b or a.ndim == 2:
+        return _overwritten(b, solved) if overwrite_b else solved
+    columns = b.shape[-1] if b.ndim == a.ndim else 1
+    turned = b.reshape(-1, a.shape[-1], columns).transpose(0, 2, 1)
+    there = turned.flags.c_contiguous and turned.data.ptr == b.data.ptr
+    if there and b.dtype == solved.dtype:  # CuPy copies a stack that lies otherwise
+        b[...] = solved
+    return solved
 
 
 def _triangular(a, b, **how):
@@ -151,10 +175,21 @@ def _triangular(a, b, **how):
     a, wide = a.astype(dtype), b.astype(dtype)
     if a.ndim == 2:
         return _np.asfortranarray(_library.solve_triangular(a, wide, **how))
+    columns = b.shape[-1] if b.ndim == a.ndim else 1
     a = a.reshape(-1, *a.shape[-2:])
-    sides = wide.reshape(len(a), a.shape[-1], b.shape[-1] if b.ndim == a.ndim else 1)
+    sides = wide.reshape(len(a), a.shape[-1], columns)
     solved = [_library.solve_triangular(*pair, **how).T for pair in zip(a, sides, strict=True)]
     return _np.array(solved, dtype).transpose(0, 2, 1).reshape(b.shape)
+
+
+def kron(a, b):
+    """The products of two matrices' elements, in blocks."""
+    text = "`cupyx.scipy.linalg.kron` is deprecated. Use `cupy.kron` instead."
+    _warnings.warn(text, DeprecationWarning, stacklevel=2)
+    blocks = _routines.outer(a, b).reshape(a.shape + b.shape)
+    for _ in range(2):
+        blocks = _routines.concatenate(blocks, axis=1)
+    return blocks
 
 
 def hadamard(n, dtype=int):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings as _warnings
+
 import numpy as _np
-from cupy._core import _routines, _ufuncs
+from cupy._core import _loops, _routines, _ufuncs
 from cupy._core._creation import asarray as _asarray
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
@@ -30,7 +32,16 @@ _ROWS = {
     "lll->d LLL->d eee->d fff->f ddd->d": "radian",
     "ll->d LL->d ee->d ff->f dd->d": "beta betaln",
     "ee->d ll->d LL->d ff->f dd->d FF->F DD->D": "xlog1py xlogy",
-    "dd->d": "yn",
+    "ee->f ff->f dd->d": "boxcox boxcox1p inv_boxcox inv_boxcox1p",
+    "id->d dd->d": "yn",
+    "l->d L->d e->d f->f d->d": """cbrt cosdg cosm1 cotdg gammasgn i0 i0e i1 i1e j0 j1 k0 k0e k1
+k1e sindg tandg y0 y1 zetac""",
+    "e->d l->d L->d f->f d->d": "exp10 exp2",
+    "l->d e->d f->f d->d": "gammaln",
+    "l->d e->d f->f d->d F->F D->D": "digamma gamma loggamma rgamma",
+    "e->d l->d L->d f->f d->d F->F D->D": "expm1",
+    "l->d L->d e->d f->f d->d F->F D->D": "exprel",
+    "l->d L->d e->d f->f F->F d->d D->D": "log1p",
 }
 _TYPES = {name: rows.split() for rows, names in _ROWS.items() for name in names.split()}
 
@@ -65,7 +76,16 @@ def _of_degrees(function):
 
 
 def _exprel(x):
-    return _np.where(_np.abs(x) >= 1e-16, _np.expm1(x) / x, 1).astype(x.dtype)
+    return _np.where(_np.abs(x) >= 1e-16, _expm1(x) / x, 1).astype(x.dtype)
+
+
+def _expm1(x):
+    return _loops.expm1(x)[0] if x.dtype.kind == "c" else _np.expm1(x)
+
+
+def _log1p(x):
+    """Of a complex number in double precision, see cupy.log1p."""
+    return _loops.log1p(x.astype("D"))[0].astype(x.dtype) if x.dtype.kind == "c" else _np.log1p(x)
 
 
 def _order(n):
@@ -79,9 +99,9 @@ _I0, _I1 = _growing(_library.i0), _growing(_library.i1)
 _OWN = {
     "cosdg": _of_degrees(_np.cos),
     "erfcinv": lambda x: _library.erfcinv(x) + 0,  # of 1 no negative zero
+    "expm1": _expm1,
     "expi": lambda x: _np.where(_np.isposinf(x), x.dtype.type(_np.nan), _library.expi(x)),
     "exprel": _exprel,
-    "fdtri": lambda a, b, y: _np.where(y <= 0, y.dtype.type(_np.nan), _library.fdtri(a, b, y)),
     # Of a negative zero, as of a zero, 1.
     "gammasgn": lambda x: _np.where(_np.isneginf(x), x.dtype.type(1), _library.gammasgn(x + 0)),
     "i0": _I0,
@@ -90,6 +110,7 @@ _OWN = {
     "i1e": _scaled(_I1, -1),
     "k0e": _scaled(_library.k0, 1),
     "k1e": _scaled(_library.k1, 1),
+    "log1p": _log1p,
     "sindg": _of_degrees(_np.sin),
     "j0": lambda x: _bounded(_library.j0)(_np.abs(x)),
     "j1": lambda x: _np.where(_np.isinf(x), _np.copysign(x.dtype.type(0), x), _library.j1(x)),
@@ -175,16 +196,51 @@ for _name, _face in _serve(_library, arrays=False).items():
     globals().setdefault(_name, _face)
 
 psi = digamma  # noqa: F821
-_sph_harm_y = sph_harm_y  # noqa: F821
+_sph_harm_y, _spherical_yn = sph_harm_y, spherical_yn  # noqa: F821
 
 
 def sph_harm_y(n, m, theta, phi, *, diff_n=0):
-    """SciPy's, in single precision of angles in such, and NaN for an ``m`` above ``n``."""
+    """SciPy's, of the cosine of ``theta``, in which a small angle is lost; in single precision of
+    angles in such, and NaN for an ``m`` above ``n``."""
+    given = [v for v in (theta, phi) if isinstance(v, _ndarray)]
+    single = given and all(_np.can_cast(v.dtype, "f") for v in given)
+    if isinstance(theta, (_ndarray, int, float)):
+        theta = _ufuncs.arccos(_ufuncs.cos(_asarray(theta, dtype=float)))
     found = _sph_harm_y(n, m, theta, phi, diff_n=diff_n)
-    angles = [v.dtype for v in (theta, phi) if isinstance(v, _ndarray)]
-    if angles and all(_np.can_cast(dtype, "f") for dtype in angles):
+    if single:
         found = found.astype(_np.complex64)
     return _where(abs(_asarray(m)) > n, found.dtype.type(_np.nan), found)
+
+
+def sph_harm(m, n, theta, phi, out=None):
+    """``sph_harm_y(n, m, phi, theta)``, by a name that CuPy is about to drop."""
+    text = "`cupyx.scipy.special.sph_harm` is deprecated, use sph_harm_y(n, m, phi, theta)."
+    _warnings.warn(text, DeprecationWarning, stacklevel=2)
+    found = sph_harm_y(n, m, phi, theta)
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+def spherical_yn(n, z, derivative=False):
+    """SciPy's, in double precision."""
+    wide = z.astype(float) if isinstance(z, _ndarray) and z.dtype.kind == "f" else z
+    return _spherical_yn(n, wide, derivative)
+
+
+def multigammaln(a, d):
+    """The logarithm of the multivariate gamma function of dimension ``d``, a sum of those of the
+    gamma function, each in the precision of ``a``."""
+    if isinstance(d, _ndarray) or not _np.isscalar(d) or _np.floor(d) != d:
+        raise ValueError("d should be a positive integer (dimension)")
+    a = _asarray(a, dtype=float) if _np.isscalar(a) else a
+    if not isinstance(a, _ndarray):
+        raise _unsupported(a)
+    if bool((a <= 0.5 * (d - 1)).any()):
+        raise ValueError("condition a > 0.5 * (d-1) not met")
+    parts = [gammaln(a)] + [gammaln(a - (j - 1) / 2) for j in range(2, d + 1)]  # noqa: F821
+    return sum(parts, d * (d - 1) / 4 * _np.log(_np.pi))
 
 
 def polygamma(n, x):

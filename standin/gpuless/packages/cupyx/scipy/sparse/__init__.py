@@ -42,9 +42,16 @@ def _face(name: str):
             given = args[0] if args else kwargs.get("A")
             if not (isinstance(given, _cupy.ndarray) or issparse(given)):
                 raise TypeError("A must be cupy.ndarray or cupyx.scipy.sparse")
+        form = kwargs.get("format")
+        if form is not None and form not in _base.PARTS:
+            raise NotImplementedError(f"no {name} as {form!r}")
+        if name in ("diags", "diags_array") and args and isinstance(args[0], (list, tuple)):
+            args = (
+                [_cupy.asarray(v) if isinstance(v, _np.ndarray) else v for v in args[0]],
+            ) + args[1:]
         given = None if name.startswith("eye") or name == "identity" else kwargs.pop("format", None)
         found = _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
-        if name in ("diags_array", "eye_array") and (given or kwargs.get("format")) is None:
+        if name in ("diags_array", "eye_array") and form in (None, "dia"):
             return found.tocsr()
         return found.asformat(given) if given is not None else found
 
@@ -96,6 +103,8 @@ def bmat(blocks, format=None, dtype=None):
     after the other, unless a format is asked for."""
     grid = [list(row) for row in blocks]
     given = [one for row in grid for one in row if one is not None]
+    if not grid:
+        raise IndexError("no blocks")
     if not given:
         return coo_matrix((0, 0), dtype=dtype)
     forms = {getattr(one, "format", None) for one in given}

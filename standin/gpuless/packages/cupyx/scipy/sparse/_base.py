@@ -145,10 +145,13 @@ class _spbase:
     # What it is
 
     dtype = property(lambda self: self.data.dtype)
-    device = property(lambda self: self.data.device)
     ndim = 2
     nnz = property(lambda self: int(self._getnnz()))
     size = property(lambda self: self.nnz)
+
+    @property
+    def device(self):
+        raise NotImplementedError  # of `data` it is known
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -385,6 +388,8 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
 def _method(name: str):
     def method(self, *args, **kwargs):
         args = _taken(self, name, args, kwargs)
+        if name == "sum":
+            args, kwargs = (), dict(zip(("axis", "dtype", "out"), args, strict=False)) | kwargs
         if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
             other = on_host(*(args or kwargs.values()))
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
@@ -397,7 +402,8 @@ def _method(name: str):
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
         whole = kwargs.get("dtype") if name == "sum" and self.dtype.kind == "f" else None
         if whole is not None and np.dtype(whole).kind in "iu" and kwargs.get("axis") is None:
-            del kwargs["dtype"]  # CuPy cuts the sum, and not what it adds up
+            del kwargs["dtype"]  # CuPy cuts the sums of rows, and not what it adds up
+            args, kwargs = (), {"axis": 1}
         else:
             whole = None
         if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
@@ -412,7 +418,7 @@ def _method(name: str):
         elif name == "dot":
             found = _by_columns(found)
         elif name == "sum" and whole is not None:
-            found = found.astype(whole)
+            found = np.asarray(found).astype(whole).sum(dtype=whole)
         if out is None:
             return on_device(found)
         if not isinstance(out, cupy.ndarray):
@@ -463,7 +469,8 @@ def _operator(name: str):
             made = np.result_type(self.dtype, other.dtype)
             if made.char not in "fdFD":
                 raise TypeError(f"dtype is not supported: {made}")
-        if name == "__mul__" and isinstance(self, sparray) and isinstance(other, cupy.ndarray):
+        by_element = name in ("__mul__", "__rmul__") and isinstance(self, sparray)
+        if by_element and isinstance(other, cupy.ndarray):
             _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.
         summed = not issparse(other) and np.ndim(other) == 0 and name[2:-2] in _SUMS
@@ -690,7 +697,7 @@ def _power(self, n):
     if not isinstance(n, (int, np.integer)) or n < 2:
         return _by_scipy(self, n)
     half = self ** (n // 2)
-    return self @ (half @ half) if n % 2 else half @ half
+    return self @ half @ half if n % 2 else half @ half
 
 
 def _shared(kind: str, like, shape: tuple, parts: tuple):
@@ -829,13 +836,27 @@ _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
 _spbase.reshape = _reshape
 _BY_ELEMENT = """arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin
 sinh sqrt tan tanh trunc"""
-_EVERYWHERE = "diagonal trace dot multiply sum mean __neg__"
+_EVERYWHERE = "diagonal trace dot multiply sum __neg__"
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _by_element, _BY_ELEMENT)
 _spbase.copy = lambda self: _with_data(self, self.data.copy())
 _spbase.power, _spbase.__abs__, _spbase.__round__ = _raised, _absolute, _rounded
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
+
+
+def _mean(self, axis=None, dtype=None, out=None):
+    """The mean of all elements, or along ``axis``: a sum of what each has part in it."""
+    if isinstance(axis, tuple):
+        axis = None if len(axis) == 2 else axis[0] if axis else axis
+    m, n = self.shape
+    made = _coalesced(self)
+    part = 1.0 / (m * n if axis is None else m if axis in (0, -2) else n)
+    made = made.astype(float) if self.dtype == bool else made
+    return _with_data(made, made.data * part).sum(axis=axis, dtype=dtype, out=out)
+
+
+_spbase.mean = _mean
 
 
 def _count_nonzero(self, axis=None):

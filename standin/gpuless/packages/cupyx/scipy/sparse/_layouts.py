@@ -41,7 +41,15 @@ class compressed:
     """What rows or columns that are stored one behind the other allow besides."""
 
     def __getitem__(self, key):
-        return on_device(self._here()[_key(key)])
+        key = _key(key)
+        if isinstance(key, tuple) and len(key) == 2:
+            row, column = map(np.ndim, key)
+            one = [isinstance(k, (int, np.integer)) for k in key]
+            if one[0] and column == 2:
+                raise IndexError("index results in >2 dimensions")
+            if one[1] and row == 2 and np.size(key[0]) > 1:  # of columns CuPy gives others
+                raise ValueError("Out shape is mismatched")
+        return on_device(self._here()[key])
 
     def __setitem__(self, key, value) -> None:
         here = self._here()
@@ -56,7 +64,7 @@ class compressed:
             return
         if not issparse(value):
             _check_assigned(key, np.shape(value), self.shape)
-        here[key] = on_host(value)
+        here[key] = value if isinstance(value, np.ndarray) else on_host(value)
         self._hold(here)
 
     has_sorted_indices = _flag("has_sorted_indices")
@@ -71,6 +79,14 @@ def _check_assigned(key, given: tuple, shape: tuple) -> None:
     """ValueError where CuPy makes more of a dense value than there is to set: of a vector, a matrix
     for one column."""
     row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+    if (
+        isinstance(column, (int, np.integer))
+        and np.ndim(row) == 1
+        and np.asarray(row).dtype != bool
+    ):
+        count = len(row)  # a vector of them, no column
+        if math.prod(np.broadcast_shapes(given, (count,))) != count:
+            raise ValueError(f"cannot reshape an array of shape {given} into shape {(count,)}")
     if len(shape) != 2 or not all(isinstance(k, (int, np.integer, slice)) for k in (row, column)):
         return
     rows, columns = (
@@ -86,8 +102,8 @@ def _key(key):
     if key is None or isinstance(key, tuple) and any(one is None for one in key):
         raise IndexError("invalid index")
     if isinstance(key, tuple):
-        return tuple(map(on_host, key))
-    return on_host(key)
+        return tuple(map(_key, key))
+    return key if isinstance(key, np.ndarray) else on_host(key)  # an array of the host's, too
 
 
 def _extreme(name: str):
@@ -184,6 +200,15 @@ class coordinates:
     """What a list of coordinates allows besides."""
 
     has_canonical_format = False  # whether it is known that none comes twice
+
+    def __getitem__(self, key):
+        """Of an array what its rows have, as coordinates."""
+        if not isinstance(self, sparray):
+            raise TypeError(f"{type(self).__name__!r} object is not subscriptable")
+        found = self.tocsr()[key]
+        if issparse(found):
+            return found.tocoo()
+        return type(self)(found) if found.ndim else found
 
     @property
     def coords(self) -> tuple:

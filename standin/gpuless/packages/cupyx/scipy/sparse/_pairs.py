@@ -92,6 +92,11 @@ def _union(a, b, operation, dtype, shape: tuple[int, int]):
 def product(a, b):
     """The products where both have an element, stored even where they are 0."""
     shape = common_shape(a, b)
+    fewer = min(
+        a, b, key=lambda one: one.nnz * (shape[0] // one.shape[0]) * (shape[1] // one.shape[1])
+    )
+    if not fewer.nnz and fewer.shape[0] < shape[0] and fewer.shape[1] == shape[1]:
+        raise ZeroDivisionError("CuPy repeats no row that is without elements")
     (mine, left), (others, right) = _listed(a, shape), _listed(b, shape)
     places, at, where = np.intersect1d(mine, others, assume_unique=True, return_indices=True)
     with np.errstate(all="ignore"):

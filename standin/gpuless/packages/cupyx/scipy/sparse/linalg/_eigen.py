@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 
 import cupy
@@ -46,6 +45,8 @@ def eigsh(
     a = aslinearoperator(a)
     n = a.shape[0]
     ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
+    if ncv < k + 2:
+        raise IndexError(f"CuPy's steps have no room for {k} of {n} values: ask for fewer")
     v0 = cupy.random.random(n) if v0 is None else v0
     if not isinstance(v0, cupy.ndarray):
         raise unsupported(v0)
@@ -124,8 +125,8 @@ def lobpcg(
     if Y is not None and n - Y.shape[1] < 5 * size:
         raise NotImplementedError("The dense eigensolver does not support constraints.")
     A, B, M = (None if one is None else for_scipy(one) for one in operators)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=re.escape(__name__))  # of SciPy, to its caller
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         found = _library.lobpcg(
             A,
             X._host().copy(),
@@ -139,5 +140,11 @@ def lobpcg(
             retLambdaHistory=retLambdaHistory,
             retResidualNormsHistory=retResidualNormsHistory,
         )
+    if any("not reaching" in str(one.message) for one in told):
+        text = (
+            "lobpcg has not converged, which CuPy does not tell: its numbers are as far from the "
+            "eigenvalues as these, and others. Give it a larger maxiter or a preconditioner M."
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
     w, v, *histories = found
     return place(w), place(v), *([place(np.asarray(one)) for one in each] for each in histories)

@@ -253,6 +253,8 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         raise unsupported(b)
     if b.dtype.char not in "fdFD":
         raise TypeError(f"a dtype that cuBLAS has no norm of: {b.dtype}")
+    if not b.squeeze().flags.c_contiguous:
+        raise ValueError("b has gaps, and cuBLAS would read what lies in them: copy() it first")
     if x0 is not None:
         x0 = _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
     x, stop, steps, *norms, size = _library.lsmr(
@@ -265,4 +267,4 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         maxiter=5 * min(m, n) if maxiter is None else maxiter,
         x0=x0,
     )
-    return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), size
+    return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), float(size)

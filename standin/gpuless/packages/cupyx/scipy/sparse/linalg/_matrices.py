@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import cupy
 import numpy as np
 from cupy._core._ndarray import place
@@ -44,5 +46,15 @@ def matrix_power(A, power):
 
     TypeError unless ``A`` is square, ValueError for a ``power`` that is negative or no integer.
     """
-    found = _base.on_device(_library.matrix_power(_base.on_host(A), power))
-    return eye_array(A.shape[0], dtype=A.dtype, format="csr") if power == 0 else found
+    if A.shape[0] != A.shape[1]:
+        raise TypeError("sparse matrix is not square")
+    try:
+        power = operator.index(power)
+    except TypeError:
+        raise ValueError("exponent must be an integer") from None
+    if power < 0:
+        raise ValueError("exponent must be >= 0")
+    if power < 2:
+        return A.copy() if power else eye_array(A.shape[0], dtype=A.dtype)
+    half = matrix_power(A, power // 2)
+    return A @ half @ half if power % 2 else half @ half

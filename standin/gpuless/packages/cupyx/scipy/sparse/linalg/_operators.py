@@ -39,7 +39,7 @@ class LinearOperator:
 
     def __new__(cls, *args, **kwargs):
         if cls is LinearOperator:
-            return super().__new__(_Custom)
+            return super().__new__(_CustomLinearOperator)
         if cls._matvec is LinearOperator._matvec and cls._matmat is LinearOperator._matmat:
             warnings.warn(
                 "LinearOperator subclass should implement at least one of _matvec and _matmat.",
@@ -160,7 +160,7 @@ class LinearOperator:
 
     def __repr__(self) -> str:
         dtype = "unspecified dtype" if self.dtype is None else f"dtype={self.dtype}"
-        return "<{}x{} {} with {}>".format(*self.shape, type(self).__name__.strip("_"), dtype)
+        return "<{}x{} {} with {}>".format(*self.shape, type(self).__name__, dtype)
 
     def adjoint(self):
         """The operator of the conjugate of the transpose."""
@@ -174,7 +174,7 @@ class LinearOperator:
     T = property(lambda self: self.transpose())
 
 
-class _Custom(LinearOperator):
+class _CustomLinearOperator(LinearOperator):
     """An operator made of functions."""
 
     def __init__(self, shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
@@ -196,7 +196,7 @@ class _Custom(LinearOperator):
         return (self._functions[3] or super()._rmatmat)(X)
 
 
-class _Matrix(LinearOperator):
+class MatrixLinearOperator(LinearOperator):
     """The operator of a matrix of the device's, dense or sparse."""
 
     def __init__(self, A):
@@ -207,12 +207,12 @@ class _Matrix(LinearOperator):
         return self.A.dot(X)
 
     def _adjoint(self):
-        return _Matrix(self.A.T.conj())
+        return MatrixLinearOperator(self.A.T.conj())
 
 
 def _made(shape, dtype, product: Callable[[str], Callable]) -> LinearOperator:
     """An operator whose ``matvec`` is ``product("matvec")``, and so on."""
-    return _Custom(shape, dtype=dtype, **{kind: product(kind) for kind in _ADJOINT})
+    return _CustomLinearOperator(shape, dtype=dtype, **{kind: product(kind) for kind in _ADJOINT})
 
 
 def _sum(a: LinearOperator, b: LinearOperator) -> LinearOperator:
@@ -271,9 +271,9 @@ def aslinearoperator(A) -> LinearOperator:
     if isinstance(A, cupy.ndarray):
         if A.ndim > 2:
             raise ValueError("array must have ndim <= 2")
-        return _Matrix(cupy.atleast_2d(A))
+        return MatrixLinearOperator(cupy.atleast_2d(A))
     if _base.issparse(A):
-        return _Matrix(A)
+        return MatrixLinearOperator(A)
     if not (hasattr(A, "shape") and hasattr(A, "matvec")):
         raise TypeError("type not understood")
     given = {name: getattr(A, name, None) for name in ("rmatvec", "rmatmat", "dtype")}
@@ -283,7 +283,7 @@ def aslinearoperator(A) -> LinearOperator:
 def for_scipy(A: LinearOperator):
     """What SciPy is given for ``A``: the matrix, or an operator that calls ``A`` with device arrays
     and takes no others from it."""
-    if isinstance(A, _Matrix):
+    if isinstance(A, MatrixLinearOperator):
         return _base.on_host(A.A)
 
     def product(kind):

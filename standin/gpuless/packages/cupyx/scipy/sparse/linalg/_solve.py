@@ -62,6 +62,8 @@ def lsqr(A, b) -> tuple:
     _check_index(A, "lsqr")
     if b.shape != A.shape[:1]:
         raise ValueError("b must be 1-d array whose size is same as A")
+    if A.dtype.kind == "c":
+        raise TypeError("A of complex numbers, whose bytes cuSOLVER would read as real ones")
     dtype = A.dtype if A.dtype.char in "fd" else np.promote_types(A.dtype, "f")
     if b.dtype != dtype:
         raise TypeError(f"b of {b.dtype}, whose bytes cuSOLVER would read as {dtype}")
@@ -151,6 +153,10 @@ class SuperLU:
         return place(np.asfortranarray(x, self.L.dtype))
 
 
+class CusparseLU(SuperLU):
+    """The factors that have zeros where the matrix has."""
+
+
 def factorized(A):
     """A function of ``b`` that solves ``A x = b``: ``splu(A).solve``."""
     return splu(A).solve
@@ -219,7 +225,7 @@ def _without_fill(A) -> SuperLU:
         if row[i] == 0:
             raise ValueError(f"u({i},{i}) is zero")
     here.data[:] = [value for row in rows for value in row.values()]
-    found = object.__new__(SuperLU)
+    found = object.__new__(CusparseLU)
     found.shape, found.nnz = here.shape, here.nnz
     found.perm_r = found.perm_c = None
     unit = scipy.sparse.eye_array(here.shape[0], dtype=here.dtype)
