@@ -28,7 +28,7 @@ IMAGE, STACK = RNG.random((37, 53)).astype("f4"), RNG.random((3, 17, 21))
 FACES = cupyx.scipy
 CALLS = {
     "gaussian_filter": (ndimage, lambda m, x: m.gaussian_filter(x, (2.0, 0.5)), IMAGE),
-    "modes": (ndimage, lambda m, x: m.uniform_filter(x, 5, mode="wrap"), IMAGE),
+    "modes": (ndimage, lambda m, x: m.maximum_filter(x, 5, mode="wrap"), IMAGE),
     "median_filter": (ndimage, lambda m, x: m.median_filter(x, (1, 3, 3)), STACK),
     "dilation": (ndimage, lambda m, x: m.binary_dilation(x > 0.9), IMAGE),
     "label": (ndimage, lambda m, x: m.label(x > 0.6), STACK),
@@ -848,6 +848,7 @@ def test_a_sum_that_is_cut_to_an_integer_is_a_gpus():
     once = ndi.uniform_filter1d(cp.array([72, 0, 0, 0, 0, 0, 0, 189], "u1"), 5, output=float)
     assert (once * 5 != cp.rint(once * 5)).any() and once.dtype == float
     assert ndi.correlate1d(cp.array([1, 2, 3], "u1"), -cp.ones(3)).tolist() == [252, 250, 248]
+    assert ndi.uniform_filter(cp.array([1e16, 0, 0, 0, 1, 1, 1]), 3)[5] == 1
     assert cp.isfinite(ndi.convolve1d(cp.array([1.0, np.nan, 2.0]), cp.zeros(3))).all()
 
 

@@ -119,16 +119,21 @@ def _sum(image, weights, output, modes, cval, origins) -> np.ndarray:
         low = edged - high
         parts += [high, low if low.any() else None]
     sums = np.zeros(image.shape, wide)
-    for place in np.ndindex(weights.shape):
-        weight = float(wide.type(weights[place]))
-        if weight:
-            where = tuple(slice(k, k + n) for k, n in zip(place, image.shape, strict=True))
+    rows = max(1, 32768 * len(image) // max(image.size, 1))  # as many as a cache holds
+    for start in range(0, len(image), rows):
+        block = sums[start : start + rows]
+        for place in np.ndindex(weights.shape):
+            weight = float(wide.type(weights[place]))
+            if not weight:
+                continue
+            first, *others = zip(place, block.shape, strict=True)
+            where = (slice(start + first[0], start + sum(first)),)
+            where += tuple(slice(k, k + n) for k, n in others)
             if doubles:
-                sums = _fused(
-                    sums, [part if part is None else part[where] for part in parts], weight
-                )
+                pixels = [part if part is None else part[where] for part in parts]
+                block[...] = _fused(block, pixels, weight)
             else:  # whose products a double holds
-                sums = (sums + edged[where] * weight).astype(wide)
+                block[...] = block + edged[where] * weight
     return _written(_cut(sums, dtype), output, dtype)
 
 
@@ -197,26 +202,27 @@ def _copied(image: np.ndarray, output) -> np.ndarray:
 def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
     """{name: function} of what is made of weighted sums; ``instead`` has some for SciPy's."""
     correlate1d = _correlate1d(instead["correlate1d"], turned=False)
-    one_mean, means = instead["uniform_filter1d"], instead["uniform_filter"]
 
-    @functools.wraps(one_mean)
+    def mean(image, size, axis, output, mode, cval, origin, wide):
+        """By its weights; SciPy's running sum loses digits behind a large number."""
+        if size < 1:
+            raise RuntimeError("incorrect filter size")
+        return correlate1d(image, np.full(size, 1 / size, wide), axis, output, mode, cval, origin)
+
+    @functools.wraps(ndimage.uniform_filter1d)
     def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        if not _shows(input, output) or not input.size or size < 1:
-            return one_mean(input, size, axis, output, mode, cval, origin)
-        return correlate1d(input, np.full(size, 1 / size), axis, output, mode, cval, origin)
+        wide = np.promote_types(input.dtype, np.float32)
+        return mean(input, size, axis, output, mode, cval, origin, wide)
 
-    @functools.wraps(means)
+    @functools.wraps(ndimage.uniform_filter)
     def uniform_filter(
         input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
     ):
         _real(input, output)
-        if not _shows(input, output):
-            return means(input, size, output, mode, cval, origin, axes=axes)
         made, into, wide = input, output, np.promote_types(input.dtype, np.float32)
         for axis, count, edge, by in _each(axes, input.ndim, size, mode, origin):
             if count > 1:
-                weights = np.full(int(count), 1 / int(count), wide)
-                made = into = correlate1d(made, weights, axis, into, edge, cval, by)
+                made = into = mean(made, int(count), axis, into, edge, cval, by, wide)
         return _copied(input, output) if made is input else made
 
     def smoothed(image, sigma, axis, order, output, mode, cval, reach, wide):

@@ -59,42 +59,7 @@ def _of_weights(name: str):
     return call
 
 
-def _of_means(name: str):
-    """SciPy's function of that name, of NumPy arrays; where an image holds NaN or infinities, a sum
-    of weighted pixels, as CuPy's, since SciPy's running sum carries them along the row."""
-    plain = getattr(_library, name)
-    signature = _inspect.signature(plain)
-
-    @_functools.wraps(plain)
-    def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        values = given.arguments
-        made = values["input"]
-        if made.dtype.kind != "f" or _np.isfinite(made).all():
-            return plain(*args, **kwargs)
-        made = made.copy()  # SciPy's function looks at what is given, and makes the output
-        values["input"] = _np.zeros_like(made)
-        output = plain(*given.args, **given.kwargs)
-        axes = values["axis"] if "axis" in values else values.get("axes")
-        axes = range(made.ndim) if axes is None else _np.atleast_1d(axes).tolist()
-        sizes, modes, origins = (
-            _np.broadcast_to(values[key], len(axes)).tolist() for key in ("size", "mode", "origin")
-        )
-        for axis, size, mode, origin in zip(axes, sizes, modes, origins, strict=True):
-            if size > 1:
-                taps = _np.full(size, 1 / size)
-                _library.correlate1d(made, taps, axis, output, mode, values["cval"], origin)
-                made = output
-        if made is not output:
-            output[...] = made
-        return output
-
-    return call
-
-
 _INSTEAD = {name: _of_weights(name) for name in ("convolve1d", "correlate1d")}
-_INSTEAD |= {name: _of_means(name) for name in ("uniform_filter", "uniform_filter1d")}
 globals().update(_serve(_library, arrays=True, instead=_sums(_INSTEAD) | _sorts()))
 
 _BETWEEN = "affine_transform map_coordinates rotate shift zoom".split()  # elements
