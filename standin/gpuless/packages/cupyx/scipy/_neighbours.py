@@ -142,7 +142,7 @@ def _correlate(plain: Callable, *, turned: bool) -> Callable:
 
     @functools.wraps(plain)
     def call(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-        if not _shows(input, output, weights) or not input.ndim or not weights.size:
+        if not _shows(input, output, weights) or not input.size * input.ndim * weights.size:
             return plain(input, weights, output, mode, cval, origin, axes=axes)
         plain(np.zeros((1,) * input.ndim), weights, None, mode, cval, origin, axes=axes)  # checks
         along = normalize_axis_tuple(range(input.ndim) if axes is None else axes, input.ndim)
@@ -195,8 +195,7 @@ def _real(image: np.ndarray, output) -> None:
 
 def _copied(image: np.ndarray, output) -> np.ndarray:
     dtype = _type_of(image, output)
-    made = _cut(image, dtype) if dtype.kind in "iub" and image.dtype.kind == "f" else image.copy()
-    return _written(made, output, dtype)
+    return _written(cast(image, dtype).astype(dtype), output, dtype)
 
 
 def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
