@@ -149,11 +149,12 @@ def _correlate(plain: Callable, *, turned: bool) -> Callable:
         origins, shape = [0] * input.ndim, [1] * input.ndim
         if turned:
             weights = weights[(slice(None, None, -1),) * weights.ndim]
-        bys = np.broadcast_to(origin, len(along)).tolist()
-        # Weights lie along the axes in order, whatever the order in which ``axes`` has them.
-        for axis, size, by in zip(sorted(along), weights.shape, bys, strict=True):
+        for axis, size in zip(sorted(along), weights.shape, strict=True):
             shape[axis] = size
-            origins[axis] = -by - (size % 2 == 0) if turned else by
+        bys = np.broadcast_to(origin, len(along)).tolist()
+        # Of all axes, origins and weights are in order, whatever the order in ``axes``.
+        for axis, by in zip(sorted(along) if len(along) == input.ndim else along, bys, strict=True):
+            origins[axis] = -by - (shape[axis] % 2 == 0) if turned else by
         return _sum(input, weights.reshape(shape), output, [mode] * input.ndim, cval, origins)
 
     return call
