@@ -28,7 +28,7 @@ IMAGE, STACK = RNG.random((37, 53)).astype("f4"), RNG.random((3, 17, 21))
 FACES = cupyx.scipy
 CALLS = {
     "gaussian_filter": (ndimage, lambda m, x: m.gaussian_filter(x, (2.0, 0.5)), IMAGE),
-    "modes": (ndimage, lambda m, x: m.uniform_filter(x, 5, mode="wrap"), IMAGE),
+    "modes": (ndimage, lambda m, x: m.maximum_filter(x, 5, mode="wrap"), IMAGE),
     "median_filter": (ndimage, lambda m, x: m.median_filter(x, (1, 3, 3)), STACK),
     "dilation": (ndimage, lambda m, x: m.binary_dilation(x > 0.9), IMAGE),
     "label": (ndimage, lambda m, x: m.label(x > 0.6), STACK),
@@ -85,7 +85,7 @@ def test_an_output_is_written_and_returned():
     assert FACES.ndimage.gaussian_filter(x, 1, output=out) is out
     want = np.empty(IMAGE.shape)
     ndimage.gaussian_filter(IMAGE, 1, output=want)
-    assert np.array_equal(out.get(), want)
+    assert np.allclose(out.get(), want, rtol=1e-6)
     labels = cp.empty(x.shape, np.int32)
     found = FACES.ndimage.label(x > 0.5, output=labels)
     assert found == ndimage.label(IMAGE > 0.5)[1] == int(labels.max())
@@ -114,11 +114,13 @@ def test_integers_between_two_are_the_even_one(name):
     assert function(FACES.ndimage, cp.asarray(x), output=np.float32).dtype == np.float32
 
 
-def test_sums_of_booleans_are_refused():
+def test_sums_of_booleans_are_true_where_they_are_not_0():
     mask = cp.asarray(IMAGE > 0.5)
-    for call in (lambda m: m.gaussian_filter(mask, 1), lambda m: m.zoom(mask, 2)):
-        with pytest.raises(NotImplementedError, match="with booleans as its output"):
-            call(FACES.ndimage)
+    with pytest.raises(NotImplementedError, match="with booleans as its output"):
+        FACES.ndimage.zoom(mask, 2)
+    found = FACES.ndimage.gaussian_filter(mask, 0.5, truncate=2)
+    assert found.dtype == bool
+    assert found.tolist() == ndimage.binary_dilation(IMAGE > 0.5, np.ones((3, 3))).tolist()
     assert FACES.ndimage.gaussian_filter(mask, 1, output=np.float32).dtype == np.float32
     assert FACES.ndimage.zoom(mask, 2, order=0).dtype == bool
 
@@ -252,7 +254,7 @@ def test_places_are_of_the_host():
     assert all(isinstance(i, np.integer) for i in at)
 
 
-@pytest.mark.parametrize("name", ["generic_filter", "labeled_comprehension"])
+@pytest.mark.parametrize("name", ["generic_filter", "generic_filter1d"])
 def test_what_cupy_alone_can_is_named(name):
     with pytest.raises(NotImplementedError, match=f"cupyx.scipy.ndimage.{name} is not covered"):
         getattr(FACES.ndimage, name)(ARRAY, len)
@@ -882,3 +884,109 @@ def test_integers_shapes_and_conjugates_are_cupys_own():
     b, a = np.array([1.0, 0.5]), np.array([1, 0.5j])
     found = signals.group_delay((cp.asarray(b), cp.asarray(a)), 4, True)[1].get()
     np.testing.assert_allclose(found, signal.group_delay((b, a.conj()), 4, True)[1])
+
+
+def test_a_sum_that_is_cut_to_an_integer_is_a_gpus():
+    """Values of an H200: it adds in single precision, and fuses each product with its sum."""
+    ndi = FACES.ndimage
+    assert ndi.gaussian_filter(cp.full(8, 1, "i2"), 1, mode="nearest").tolist() == [0] * 8
+    out = cp.zeros((3, 4), "i2")
+    assert ndi.uniform_filter(cp.full((3, 4), 7.0), 3, output=out, mode="grid-mirror") is out
+    assert out.tolist() == [[6] * 4] * 3
+    once = ndi.uniform_filter1d(cp.array([72, 0, 0, 0, 0, 0, 0, 189], "u1"), 5, output=float)
+    assert (once * 5 != cp.rint(once * 5)).any() and once.dtype == float
+    assert ndi.correlate1d(cp.array([1, 2, 3], "u1"), -cp.ones(3)).tolist() == [252, 250, 248]
+    assert ndi.uniform_filter(cp.array([1e16, 0, 0, 0, 1, 1, 1]), 3)[5] == 1
+    assert cp.isfinite(ndi.convolve1d(cp.array([1.0, np.nan, 2.0]), cp.zeros(3))).all()
+
+
+def test_halves_are_filtered_in_single_precision():
+    x = cp.array([1, 5, 2, 2049, 3], "e")
+    ndi = FACES.ndimage
+    for call, want in (
+        (ndi.median_filter(x, 3), [1, 2, 5, 3, 3]),
+        (ndi.maximum_filter1d(x, 3), [5, 5, 2048, 2048, 2048]),
+        (ndi.uniform_filter(cp.full((3, 3), 2, "e"), 3)[0], [2, 2, 2]),
+        (ndi.laplace(cp.array([0, 4, 0], "e")), [4, -8, 4]),
+        (ndi.sobel(cp.array([0, 4, 0], "e")), [4, 0, -4]),
+        (ndi.white_tophat(x, 3, output=x.copy()), [0, 3, 0, 2045, 0]),
+    ):
+        assert call.dtype == np.float16 and call.tolist() == want
+    for name in "uniform_filter maximum_filter gaussian_filter".split():
+        with pytest.raises(TypeError, match="does not compile for float16"):
+            getattr(ndi, name)(x, 3, mode="constant")
+
+
+def test_an_axis_of_one_weight_is_left_alone():
+    x = cp.asarray(IMAGE)
+    assert (FACES.ndimage.gaussian_filter(x, 0.1, order=1) == x).all()
+    assert (FACES.ndimage.gaussian_filter1d(x, 0.1, order=1) == 0).all()
+
+
+def test_an_edge_is_of_the_images_type():
+    """As in the kernels of ranks and of footprints with gaps, but not in those of sizes."""
+    ndi, flags = FACES.ndimage, cp.zeros((3, 4), bool)
+    gap, x = cp.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]), cp.full((3, 4), 7, "u1")
+    edged = {"mode": "constant", "cval": 2}
+    assert ndi.median_filter(flags, footprint=gap, output=float, **edged).max() <= 1
+    assert ndi.minimum_filter(flags, 5, mode="constant", cval=-1.0).view("u1").max() == 1
+    assert ndi.minimum_filter(x, footprint=gap, mode="constant", cval=-1).tolist() == [[7] * 4] * 3
+    assert ndi.minimum_filter(x, 3, mode="constant", cval=-1)[0, 0] == 255
+    with pytest.raises(NotImplementedError, match="infinite cval"):
+        ndi.minimum_filter(x, 3, mode="constant", cval=np.inf)
+
+
+def test_what_a_gpu_does_not_take_of_an_image():
+    ndi, x, z = FACES.ndimage, cp.asarray(IMAGE), cp.ones((3, 3), complex)
+    labels = cp.ones(x.shape, int)
+    for call in (ndi.uniform_filter, ndi.sobel, ndi.laplace):
+        with pytest.raises(RuntimeError, match="complex dtype"):
+            call(z, output=float)
+    with pytest.raises(NotImplementedError, match="infinite cval"):
+        ndi.correlate1d(z, cp.ones(2), mode="constant", cval=np.inf)
+    with pytest.raises(TypeError, match="scalar int"):
+        ndi.sum_labels(x, labels, np.int32(1))
+    assert ndi.mean(x, labels, np.int32(1)) == ndi.mean(x)
+    with pytest.raises(ValueError, match="no pixels"):
+        ndi.median(x, labels, 5)
+    assert ndi.median(cp.ones(3, "u2"), cp.ones(3, int), cp.array([2])).dtype == np.uint16
+    with pytest.raises(NotImplementedError, match="nowhere, of more than 15"):
+        ndi.median(cp.ones(3), cp.array([1, 9, 9]), cp.arange(1, 18))
+    with pytest.raises(ValueError, match="without labels"):
+        ndi.histogram(x, 0, 1, 2, labels, cp.array([], int))
+    with pytest.raises(NotImplementedError, match="origin outside of the structure"):
+        ndi.binary_dilation(x > 0.5, origin=2)
+    with pytest.raises(RuntimeError, match="incorrect shape"):
+        ndi.maximum_filter(x, footprint=np.ones(3), axes=0)
+    with pytest.raises(TypeError, match="sampling"):
+        ndi.distance_transform_edt(x > 0.5, sampling=cp.array([1.0, 2.0]))
+
+
+def test_what_a_gpu_takes_of_an_image():
+    ndi, x = FACES.ndimage, cp.asarray(IMAGE)
+    mask = x > 0.5
+    labels = mask.astype(int)
+    assert ndi.find_objects(mask) == ndi.find_objects(labels)
+    twice = ndi.distance_transform_edt(mask, sampling=(2.0,))
+    assert (twice == 2 * ndi.distance_transform_edt(mask)).all()
+    found = ndi.maximum(x, labels, np.array([0, 1]))
+    assert found.tolist() == ndi.maximum(x, labels, cp.array([0, 1])).tolist()
+    assert (ndi.median_filter(x, 3, axes=-1) == ndi.median_filter(x, (1, 3))).all()
+
+
+def test_the_readers_function_gets_device_arrays():
+    ndi, x = FACES.ndimage, cp.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
+    labels = cp.array([[1, 1, 2], [2, 0, 3]])
+    given = x, labels, cp.array([3, 1, 5])
+    assert ndi.labeled_comprehension(*given, cp.sum, float, -1).tolist() == [32, 3, -1]
+    assert ndi.labeled_comprehension(*given, cp.max, "i4", 0).dtype == np.int32
+    last = ndi.labeled_comprehension(x, labels, 2, lambda v, at: at[-1], int, 0, True)
+    assert last.shape == () and last == 3
+    assert ndi.labeled_comprehension(x, labels, None, cp.sum, float, 0) == 47
+
+    def second(input, axis, output, mode, cval):
+        return ndi.correlate1d(input, cp.array([1, -2, 1]), axis, output, mode, cval)
+
+    assert (ndi.generic_laplace(x, second) == ndi.laplace(x)).all()
+    both = cp.hypot(ndi.sobel(x, 0), ndi.sobel(x, 1))
+    assert cp.allclose(ndi.generic_gradient_magnitude(x, ndi.sobel), both)

@@ -17,7 +17,32 @@ def _kinds(given: dict) -> str | None:
         return "Only the transforms of the types II and III have been implemented."
 
 
-def _iterations(given: dict) -> str | None:
+def _inside(given: dict, *, turned: bool = False, both: bool = False, end: str = "") -> str | None:
+    """SciPy reads beyond the image for an ``origin`` outside of a structure of booleans, which a
+    dilation has ``turned``."""
+    structure, origin = given.get("structure" + end), np.ravel(given.get("origin" + end, 0))
+    shape = (3,) * max(len(origin), 1) if structure is None else np.shape(structure)
+    if not origin.any() or len(origin) not in (1, len(shape)):
+        return None
+    middle, shape = np.array(shape) // 2, np.array(shape)
+    places = [middle + origin] * (both or not turned)
+    places += [middle - origin - (shape % 2 == 0)] * (both or turned)
+    if any(((place < 0) | (place >= shape)).any() for place in places):
+        return "an origin outside of the structure; it reads other pixels there."
+    return None
+
+
+def _hits(given: dict) -> str | None:
+    first, second = given.get("structure1"), given.get("structure2")
+    more = {"structure2": first if second is None else second}
+    if given.get("origin2") is None:
+        more["origin2"] = given.get("origin1", 0)
+    return _inside(given, end="1") or _inside(given | more, end="2")
+
+
+def _iterations(given: dict, **ways) -> str | None:
+    if why := _inside(given, **ways):
+        return why
     if given.get("iterations", 1) == 1 or given.get("brute_force"):
         return None
     structure = given.get("structure")
@@ -303,15 +328,38 @@ def constant(cval) -> None:
         raise TypeError("CuPy's kernel compiles with no NaN for cval but cupy.nan itself.")
 
 
-def _ordered(given: dict) -> str | None:
-    """Of minima, maxima and ranks."""
-    cval = given.get("cval", 0)
-    if _modes(given) and not isinstance(cval, bool):
+def _ordered(given: dict, *, ranks: bool = False) -> str | None:
+    """Of minima, maxima and ``ranks``."""
+    cval, footprint = given.get("cval", 0), given.get("footprint")
+    edged = _modes(given)
+    if edged and not isinstance(cval, bool):
         constant(cval)
     if cval is np.nan:
         return "NaN cval is unsupported"
     _origins(given)
+    if "input" not in given:
+        return None
+    part = isinstance(footprint, (ndarray, np.ndarray)) and not footprint.all()
+    alike = ranks or part or given.get("structure") is not None  # as the image are the edges
+    if not alike:
+        _halves(given)
+        if edged and given["input"].dtype.kind in "biu" and not np.isfinite(cval):
+            return "an infinite cval for an image of integers"
+    if isinstance(footprint, np.ndarray) and footprint.ndim < given["input"].ndim and not ranks:
+        raise RuntimeError("footprint array has incorrect shape")
     return None
+
+
+def _halves(given: dict) -> None:
+    output = given.get("output")
+    output = output.dtype if isinstance(output, (ndarray, np.ndarray)) else output
+    dtypes = given["input"].dtype, given["input"].dtype if output is None else np.dtype(output)
+    if np.float16 in dtypes and _modes(given):
+        raise TypeError("CuPy's kernel does not compile for float16 with mode='constant'")
+
+
+def _ranked(given: dict) -> str | None:
+    return _ordered(given, ranks=True)
 
 
 def _ordered_along_one(given: dict) -> str | None:
@@ -346,8 +394,13 @@ def _edges(given: dict) -> str | None:
     if np.isnan(_host(given.get("sigma", 1))).any():
         raise ValueError("sigma is no number")
     _constants(given)
+    if "input" not in given:
+        return None
+    _halves(given)
     if np.isfinite(given.get("cval", 0)):
         return None
+    if any(v.dtype.kind == "c" for v in given.values() if isinstance(v, ndarray)):
+        return "an infinite cval among complex numbers"
     output, modes = given.get("output"), given.get("mode", "reflect")
     output = given["input"] if output is None else output
     dtype = output.dtype if isinstance(output, ndarray) else np.dtype(output)
@@ -404,10 +457,18 @@ def _first_label(few: int, given: dict) -> str | None:
     more = not plain and len(np.unique(labels)) > most + 1
     if more and not np.isin(index, labels).all():
         return "a label that is nowhere, beside negative ones or others that it numbers anew"
+    if len(index) > few and not plain and not np.isin(index, labels).all():
+        return f"a label that is nowhere, of more than {few}, which it looks for elsewhere"
     if len(index) <= few or (plain and least > 0):
         return None
     if (index == least).any():
         return f"label {least}, one of more than {few}, gives 0; look at it alone."
+
+
+def _summed_labels(given: dict) -> None:
+    if given.get("labels") is not None and isinstance(given.get("index"), np.integer):
+        raise TypeError("index must be cupy.ndarray or a scalar int")
+    _labels(given)
 
 
 def _counted(given: dict) -> str | None:
@@ -430,6 +491,8 @@ def _structure(given: dict) -> str | None:
     # it is where the footprint has it.
     structure, origin = given["structure"], given.get("origin", 0)
     structure = structure._array if isinstance(structure, ndarray) else np.asarray(structure)
+    if given["input"].dtype == np.float16:
+        raise TypeError("CuPy's kernel does not compile for float16 with a structure")
     if footprint is not None and np.shape(footprint) != structure.shape:
         return "a structure of another shape than the footprint, beyond which its kernel reads"
     kind = given["input"].dtype.kind
@@ -464,10 +527,15 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 # {name: a function of the arguments given, that raises, or returns why CuPy refuses them, or None}
 UNABLE = {
     **_check_of("dct idct dst idst dctn idctn dstn idstn", _kinds),
-    **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
+    **_check_of("binary_erosion", _iterations),
+    **_check_of("binary_dilation", functools.partial(_iterations, turned=True)),
+    **_check_of("binary_opening binary_closing", functools.partial(_iterations, both=True)),
+    **_check_of("binary_propagation binary_fill_holes", functools.partial(_inside, turned=True)),
+    **_check_of("binary_hit_or_miss", _hits),
     **_check_of("iterate_structure", _iterated),
     **_check_of("distance_transform_edt", _distances),
-    **_check_of("sum sum_labels mean variance standard_deviation", _labels),
+    **_check_of("sum sum_labels", _summed_labels),
+    **_check_of("mean variance standard_deviation", _labels),
     **_check_of("minimum maximum", functools.partial(_first_label, 30)),
     **_check_of("median minimum_position maximum_position", functools.partial(_first_label, 15)),
     **_check_of("histogram", _counted),
@@ -510,7 +578,7 @@ UNABLE = {
     **_check_of("gaussian_laplace gaussian_gradient_magnitude", _edges),
     **_check_of("minimum_filter maximum_filter", _ordered),
     **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),
-    **_check_of("median_filter percentile_filter rank_filter", _ordered),
+    **_check_of("median_filter percentile_filter rank_filter", _ranked),
     **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
 }

@@ -7,10 +7,16 @@ import inspect as _inspect
 import math as _math
 
 import numpy as _np
+from cupy import arange as _arange
+from cupy import asarray as _asarray
 from cupy import ascontiguousarray as _ascontiguousarray
+from cupy import atleast_1d as _atleast_1d
+from cupy import broadcast_arrays as _broadcast_arrays
+from cupy import empty as _empty
 from cupy import isin as _isin
 from cupy import ogrid as _ogrid
 from cupy import pad as _pad
+from cupy import sqrt as _sqrt
 from cupy import stack as _stack
 from cupy import where as _where
 from cupy._core._dispatch import named as _named
@@ -20,11 +26,14 @@ from cupy._core._refused import checked as _checked
 from cupy._core._run import routine as _routine
 from cupy._core._ufuncs import rint as _rint
 from numpy.lib.array_utils import normalize_axis_index as _normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_tuple as _normalize_axis_tuple
 from scipy import ndimage as _library
 
 from cupyx.scipy._between import INSTEAD as _PLACES
 from cupyx.scipy._faces import CALLING as _CALLING
 from cupyx.scipy._faces import serve as _serve
+from cupyx.scipy._neighbours import sorts as _sorts
+from cupyx.scipy._neighbours import sums as _sums
 from cupyx.scipy._spectra import INSTEAD as _SPECTRA
 from cupyx.scipy._unable import constant as _constant
 from cupyx.scipy._warned import odd as _odd
@@ -40,8 +49,10 @@ def _of_weights(name: str):
 
     @_functools.wraps(plain)
     def call(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+        if not weights.any() and weights.size:  # CuPy adds nothing
+            return plain(_np.zeros_like(input), weights, axis, output, mode, 0, origin)
         simple = input.dtype.kind == "f" and weights.ndim == 1 and weights.dtype.kind != "c"
-        if not simple or weights.all() or not weights.any() or _np.isfinite(input).all():
+        if not simple or weights.all() or _np.isfinite(input).all():
             return plain(input, weights, axis, output, mode, cval, origin)
         shape, origins = [1] * input.ndim, [0] * input.ndim
         shape[axis], origins[axis] = weights.size, origin
@@ -50,49 +61,13 @@ def _of_weights(name: str):
     return call
 
 
-def _of_means(name: str):
-    """SciPy's function of that name, of NumPy arrays; where an image holds NaN or infinities, a sum
-    of weighted pixels, as CuPy's, since SciPy's running sum carries them along the row."""
-    plain = getattr(_library, name)
-    signature = _inspect.signature(plain)
-
-    @_functools.wraps(plain)
-    def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        values = given.arguments
-        made = values["input"]
-        if made.dtype.kind != "f" or _np.isfinite(made).all():
-            return plain(*args, **kwargs)
-        made = made.copy()  # SciPy's function looks at what is given, and makes the output
-        values["input"] = _np.zeros_like(made)
-        output = plain(*given.args, **given.kwargs)
-        axes = values["axis"] if "axis" in values else values.get("axes")
-        axes = range(made.ndim) if axes is None else _np.atleast_1d(axes).tolist()
-        sizes, modes, origins = (
-            _np.broadcast_to(values[key], len(axes)).tolist() for key in ("size", "mode", "origin")
-        )
-        for axis, size, mode, origin in zip(axes, sizes, modes, origins, strict=True):
-            if size > 1:
-                taps = _np.full(size, 1 / size)
-                _library.correlate1d(made, taps, axis, output, mode, values["cval"], origin)
-                made = output
-        if made is not output:
-            output[...] = made
-        return output
-
-    return call
-
-
 _INSTEAD = {name: _of_weights(name) for name in ("convolve1d", "correlate1d")}
-_INSTEAD |= {name: _of_means(name) for name in ("uniform_filter", "uniform_filter1d")}
-globals().update(_serve(_library, arrays=True, instead=_INSTEAD | _PLACES | _SPECTRA))
+globals().update(
+    _serve(_library, arrays=True, instead=_sums(_INSTEAD) | _sorts() | _PLACES | _SPECTRA)
+)
 
 _BETWEEN = "affine_transform map_coordinates rotate shift zoom".split()  # elements
 _MODES = """constant grid-constant nearest mirror reflect grid-mirror wrap grid-wrap""".split()
-_SUMS = """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
-gaussian_gradient_magnitude gaussian_laplace laplace prewitt sobel uniform_filter
-uniform_filter1d""".split()
 
 
 def _check_between(dtype, given: dict) -> None:
@@ -119,25 +94,6 @@ def _check_between(dtype, given: dict) -> None:
         _constant(cval)
     if given["input"].dtype.kind == "c" and dtype.kind != "c":
         raise RuntimeError("CuPy has no kernel from complex numbers to an output of real ones")
-
-
-def _summed(name: str):
-    """The function of that name; NotImplementedError for booleans, of which CuPy's kernels make
-    True and SciPy mostly False."""
-    function = globals()[name]
-    signature = _inspect.signature(getattr(_library, name))
-
-    def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        output, source = given.get("output"), given["input"]
-        if isinstance(source, _ndarray) and not isinstance(output, _np.ndarray):
-            made = source if output is None else output
-            dtype = made.dtype if isinstance(made, _ndarray) else _np.dtype(made)
-            if dtype.kind == "b":
-                raise _not_covered(f"cupyx.scipy.ndimage.{name} with booleans as its output")
-        return function(*args, **kwargs)
-
-    return _named(call, name, "of SciPy, on the device")
 
 
 def _rounded(name: str):
@@ -176,7 +132,6 @@ def _rounded(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-globals().update({_name: _summed(_name) for _name in _SUMS})
 globals().update({_name: _rounded(_name) for _name in _BETWEEN})
 
 
@@ -245,36 +200,6 @@ def _turned_as_cupys(call):
 rotate = _turned_as_cupys(rotate)  # noqa: F821
 
 
-def _derived(call, weights: list[int]):
-    """``call``, in CuPy's order of axes, which the edges show where ``cval`` is not 0, and integers
-    that cannot hold what comes between, and without weights of 0, which NaN shows."""
-    signature = _inspect.signature(getattr(_library, call.__name__))
-
-    def derive(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        source, axis, output, mode, cval = given.args
-        if not isinstance(source, _ndarray) or isinstance(output, _np.ndarray):
-            return call(*args, **kwargs)
-        into = source if output is None else output
-        dtype = into.dtype if isinstance(into, _ndarray) else _np.dtype(into)
-        plain = dtype.kind not in "iu" and (mode != "constant" or not cval)
-        if plain and not (isinstance(mode, str) and _odd(source)):
-            return call(*args, **kwargs)
-        axis, made = range(source.ndim)[axis], source
-        for i in range(source.ndim):
-            taps = _np.array([-1, 0, 1] if i == axis else weights)
-            made = correlate1d(made, _place(taps), i, output, mode, cval)  # noqa: F821
-            output = made
-        return made
-
-    return _named(derive, call.__name__, "of SciPy, on the device")
-
-
-prewitt = _derived(prewitt, [1, 1, 1])  # noqa: F821
-sobel = _derived(sobel, [1, 2, 1])  # noqa: F821
-
-
 def _in_a_row(name: str):
     """The function of that name: an array of one axis is a row for it, since SciPy's own way with
     one writes integers of 64 bits into an output of floats."""
@@ -286,6 +211,9 @@ def _in_a_row(name: str):
         given.apply_defaults()
         values = given.arguments
         source, output = values["input"], values["output"]
+        if isinstance(values.get("axes"), (int, _np.integer)):  # which SciPy's forgets
+            values["axes"] = (int(values["axes"]),)
+            return function(*given.args, **given.kwargs)
         if not isinstance(source, _ndarray) or source.ndim != 1 or values.get("axes") is not None:
             return function(*args, **kwargs)
         for key in ("input", "footprint", "output"):
@@ -378,6 +306,11 @@ def _distances(call):
     ):
         if block_params is not None:
             raise _not_covered("cupyx.scipy.ndimage.distance_transform_edt with block_params")
+        if isinstance(sampling, _ndarray):
+            raise TypeError("distance_transform_edt() takes no device array as its sampling")
+        if isinstance(sampling, (list, tuple, _np.ndarray)):
+            sampling = list(map(float, sampling))
+            sampling = sampling[0] if len(set(sampling)) == 1 else sampling
         found = short(call(image, sampling, return_distances, return_indices))
         if return_distances and not float64_distances:
             first, *rest = found if isinstance(found, tuple) else (found,)
@@ -481,6 +414,8 @@ def _histograms(call):
         if not _np.ndim(index):
             return call(input, min, max, bins, labels, index)
         places = index.tolist() if isinstance(index, _ndarray) else list(index)
+        if not places:
+            raise ValueError("an index without labels")
         return [call(input, min, max, bins, labels, place) for place in places]
 
     return _named(histogram, "histogram", "of SciPy, on the device")
@@ -599,19 +534,36 @@ def center_of_mass(input, labels=None, index=None):
 
 
 def _medians(call):
-    """``median``; of few labels, one that is nowhere has 0."""
+    """``median``; of few labels, one that is nowhere has 0, and a label alone has to be there."""
 
     def median(input, labels=None, index=None):
+        known = isinstance(labels, _ndarray)
+        if known and not _np.ndim(index):
+            if not (labels > 0 if index is None else labels == index).any():
+                raise ValueError("a median of no pixels")
         found = call(input, labels, index)
-        if isinstance(labels, _ndarray) and getattr(found, "ndim", 0) and found.size <= 15:
+        if known and _np.ndim(index) and found.size <= 15:
             index = index if isinstance(index, _ndarray) else _place(_np.asarray(index))
-            found = _where(_isin(index, labels), found, 0)
+            there = _isin(index, labels)
+            found = _where(there, found, 0).astype(found.dtype if there.any() else input.dtype)
         return found
 
     return _named(median, "median", "of SciPy, on the device")
 
 
 median = _medians(median)  # noqa: F821
+
+
+def _of_hosts(name: str):
+    """The function of that name, whose ``index`` may be a NumPy array."""
+    function = globals()[name]
+
+    def call(input, labels=None, index=None):
+        if isinstance(index, _np.ndarray) and index.ndim:
+            index = _place(index)
+        return function(input, labels, index)
+
+    return _named(call, name, "of SciPy, on the device")
 
 
 def _on_host(found):
@@ -650,11 +602,123 @@ minimum_position = _places(minimum_position, False)  # noqa: F821
 maximum_position = _places(maximum_position, True)  # noqa: F821
 
 
+for _name in "maximum maximum_position median minimum minimum_position".split():
+    globals()[_name] = _of_hosts(_name)
+
+
 def extrema(input, labels=None, index=None):
     """The least and greatest numbers, and where they are."""
     given = input, labels, index
     places = minimum_position(*given), maximum_position(*given)
     return minimum(*given), maximum(*given), *places  # noqa: F821
+
+
+def _objects(call):
+    def find_objects(input, max_label=0):
+        if isinstance(input, _ndarray) and input.dtype.kind == "b":
+            input = input.astype(_np.int8)
+        return call(input, max_label)
+
+    return _named(find_objects, "find_objects", "of SciPy, on the device")
+
+
+find_objects = _objects(find_objects)  # noqa: F821
+
+
+def _by_axes(derivative, input, output, mode, cval, arguments, keywords, axes, *, squares):
+    """The sum of what the reader's function ``derivative`` writes for each axis."""
+    if not isinstance(input, _ndarray):
+        raise TypeError(f"CuPy takes a device array, not {type(input)}")
+    axes = _normalize_axis_tuple(range(input.ndim) if axes is None else axes, input.ndim)
+    modes = [mode] * len(axes) if isinstance(mode, str) else list(mode)
+    if len(modes) != len(axes):
+        raise RuntimeError("mode must have length equal to input rank")
+    if not isinstance(output, _ndarray):
+        output = _empty(input.shape, input.dtype if output is None else output)
+    elif output.shape != input.shape:
+        raise RuntimeError("output shape not correct")
+    if not axes:
+        if squares and input.ndim:
+            raise IndexError("axes are none")
+        output[...] = input
+        return output
+    for axis, edge in zip(axes, modes, strict=True):
+        part = output if axis == axes[0] else _empty(input.shape, output.dtype)
+        derivative(input, axis, part, edge, cval, *arguments, **keywords or {})
+        if squares:
+            part *= part
+        if part is not output:
+            output += part
+    return _sqrt(output, output, casting="unsafe") if squares else output
+
+
+def generic_laplace(
+    input,
+    derivative2,
+    output=None,
+    mode="reflect",
+    cval=0.0,
+    extra_arguments=(),
+    extra_keywords=None,
+    *,
+    axes=None,
+):
+    """The sum of a reader's second derivatives."""
+    given = input, output, mode, cval, extra_arguments, extra_keywords, axes
+    return _by_axes(derivative2, *given, squares=False)
+
+
+def generic_gradient_magnitude(
+    input,
+    derivative,
+    output=None,
+    mode="reflect",
+    cval=0.0,
+    extra_arguments=(),
+    extra_keywords=None,
+    *,
+    axes=None,
+):
+    """The root of the sum of a reader's squared derivatives."""
+    given = input, output, mode, cval, extra_arguments, extra_keywords, axes
+    return _by_axes(derivative, *given, squares=True)
+
+
+def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
+    """What a reader's function makes of the pixels with each label of ``index``."""
+    input = _asarray(input)
+    places = _arange(input.size).reshape(input.shape)
+
+    def of(pixels):
+        given = (input, places) if pass_positions else (input,)
+        return func(*(values.ravel() if pixels is None else values[pixels] for values in given))
+
+    if labels is None:
+        if index is not None:
+            raise ValueError("index without defined labels")
+        return of(None)
+    if not isinstance(labels, _ndarray):
+        raise TypeError(f"CuPy takes a device array as its labels, not {type(labels)}")
+    if labels.shape != input.shape:
+        input, labels, places = _broadcast_arrays(input, labels, places)
+    if index is None:
+        return of(labels > 0)
+    alone, index = _np.isscalar(index), _atleast_1d(index)
+    if index.ndim > 1 or not index.size:
+        raise ValueError("an index of labels in one row")
+    if (index.astype(labels.dtype).astype(index.dtype) != index).any():
+        raise ValueError(f"Cannot convert index values from {index.dtype} to {labels.dtype}")
+    pixels = [labels == label for label in index.astype(labels.dtype)]
+    found = [of(where) if where.any() else None for where in pixels]
+    if out_dtype is object:
+        found = [default if made is None else made for made in found]
+        return found[0] if alone else found
+    output = _empty(index.shape, out_dtype)
+    output[...] = _np.nan if default is None and output.dtype.kind in "fc" else default
+    for k, made in enumerate(found):
+        if made is not None:
+            output[k] = made
+    return output[0] if alone else output
 
 
 def _refused(name: str):
@@ -666,7 +730,7 @@ def _refused(name: str):
     return _named(call, name, "which calls a function of the reader's")
 
 
-globals().update({name: _refused(name) for name in _CALLING})
+globals().update({name: _refused(name) for name in _CALLING if name not in globals()})
 globals().update(_checked("ndimage", globals(), _library))
 
 
