@@ -83,6 +83,18 @@ _NO_LISTS = {
         "zi": "sosfilt",
     }.items()
 }
+# CuPy's parameters, in their order, of functions of which SciPy takes some by name alone.
+_IN_ORDER = {
+    name: names.split()
+    for name, names in {
+        "firls": "numtaps bands desired weight fs",
+        "firwin": "numtaps cutoff width window pass_zero scale fs",
+        "firwin2": "numtaps freq gain nfreqs window nyq antisymmetric fs",
+        "kaiser_bessel_derived": "M beta sym",
+        "lanczos": "M sym",
+        "minimum_phase": "h method n_fft half",
+    }.items()
+}
 # Functions whose results do not depend on the type of NumPy's integers among their parameters.
 _OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid fourier_gaussian
 fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
@@ -116,11 +128,20 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
     of_axes = _OF_AXES if getattr(function, "__module__", "").startswith("scipy.nd") else ()
+    in_order = _IN_ORDER.get(name, parameters)
     own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
 
     def call(*args, **kwargs):
         if own_first in kwargs:
             args = (kwargs.pop(own_first), *args)
+        if in_order is not parameters and len(args) <= len(in_order):
+            names = in_order[: len(args)]
+            if twice := kwargs.keys() & set(names):
+                raise TypeError(f"{name}() got several values for {twice.pop()!r}")
+            args, kwargs = (), dict(zip(names, args, strict=True)) | kwargs
+            kwargs.pop("nyq", None)  # which CuPy has and does not look at
+        args = tuple(map(_renamed, args))
+        kwargs = {key: _renamed(value) for key, value in kwargs.items()}
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
             args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
             kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
@@ -157,6 +178,11 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         return routine(function, *args, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
+
+
+def _renamed(value):
+    """A window that CuPy has by a name more than SciPy."""
+    return "hann" if isinstance(value, str) and value == "hanning" else value
 
 
 def _listed(value, of_axes: bool):

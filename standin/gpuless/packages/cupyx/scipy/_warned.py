@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
-from scipy.signal import lfilter
+from scipy.linalg import hankel, toeplitz
+from scipy.signal import lfilter, lti
 
 _OURS = str(Path(__file__).parents[2])
 _TEXT = (
@@ -104,6 +105,49 @@ def _lost(a: np.ndarray, length: int, dtype: np.dtype) -> float:
     return float(4 * np.finfo(dtype).eps * largest**2)
 
 
+_FIT = (
+    "these bands and weights hardly determine a filter of this length: of its coefficients about "
+    "{:.0e} is rounding, in CuPy another than here. Take fewer taps, or narrower gaps."
+)
+
+
+def _fitted(first, given: dict) -> bool | str:
+    """``firls``, where the matrix of its equations is nearly singular."""
+    arrays = [getattr(given.get(k), "_array", given.get(k)) for k in ("bands", "weight")]
+    try:
+        count = int(given["numtaps"])
+        bands = np.asarray(arrays[0], float).reshape(-1, 2) / (0.5 * (given.get("fs") or 2))
+        weight = np.ones(len(bands)) if arrays[1] is None else np.asarray(arrays[1], float).ravel()
+        q = np.sinc(bands * np.arange(count)[:, None, None]) * bands
+        q = np.diff(q, axis=2)[:, :, 0] @ weight
+        half = (count + 1) // 2
+        lost = np.finfo(float).eps * np.linalg.cond(
+            toeplitz(q[:half]) + hankel(q[:half], q[half - 1 :])
+        )
+    except (TypeError, ValueError, np.linalg.LinAlgError):  # which firls() refuses
+        return False
+    return _FIT.format(min(lost, 1)) if lost > 1e-6 else False
+
+
+_UNDAMPED = (
+    "the times are chosen by the damping of the poles, and one of them has hardly any: CuPy may "
+    "choose others. Give them."
+)
+
+
+def _endless(first, given: dict) -> bool | str:
+    """``impulse`` and ``step`` that choose their times from a pole on the imaginary axis."""
+    if given.get("T") is not None or not isinstance(given["system"], tuple):
+        return False
+    system = [getattr(value, "_array", value) for value in given["system"]]
+    try:
+        poles = np.linalg.eigvals(lti(*system).to_ss().A)
+    except (TypeError, ValueError, np.linalg.LinAlgError):
+        return False
+    still = np.abs(poles.real).min(initial=np.inf) < 1e-9 * np.abs(poles).max(initial=1e-300)
+    return _UNDAMPED if still else False
+
+
 def _smoothed(first, given: dict) -> bool:
     plain = not np.any(given.get("order", 0)) and not {"truncate", "radius"}.intersection(given)
     return _summed(first, given) if plain else odd(first)  # where no weight is 0
@@ -133,6 +177,8 @@ DIFFERS = {
     **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
     **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
     **_check_of("filtfilt lfilter", _recursive),
+    **_check_of("firls", _fitted),
+    **_check_of("impulse step", _endless),
     **_check_of("sosfilt sosfiltfilt", _of_sections),
     **_check_of("laplace prewitt sobel uniform_filter uniform_filter1d", _summed),
     **_check_of("fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform", _summed),

@@ -15,7 +15,7 @@ from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _frequencies, _history, _waveforms
+from cupyx.scipy.signal import _designs, _frequencies, _history, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
@@ -27,10 +27,10 @@ lfilter_zi, lfiltic, sosfilt_zi = _history.lfilter_zi, _history.lfiltic, _histor
 sosfilt = _history.sosfilt_of(sosfilt)  # noqa: F821
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
+unit_impulse = _waveforms.unit_impulse
 _buttap, _ellipap = buttap, ellipap  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
-_place_poles = place_poles  # noqa: F821
 _sepfir2d = sepfir2d  # noqa: F821
 _unique_roots = unique_roots  # noqa: F821
 _wiener = wiener  # noqa: F821
@@ -133,6 +133,26 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
+def _in_order(name: str):
+    """The function of that name, whose window scales in double precision, as CuPy's, and whose
+    trend is taken off along the last axis."""
+    function, signature = globals()[name], _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        if callable(given.get("detrend")) and given.get("axis", -1) != -1:
+            raise _not_covered(f"cupyx.scipy.signal.{name} with a function for detrend and an axis")
+        if "window" in given:
+            given["window"] = _doubled(given["window"])
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("coherence", "csd", "periodogram", "welch"):
+    globals()[_name] = _in_order(_name)
+
+
 def _no_kernel_of(kinds: str, x) -> None:
     if x.dtype.kind in kinds:
         raise TypeError(f"CuPy has no kernel for peaks of {x.dtype}")
@@ -221,6 +241,9 @@ for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
 
 
 globals().update(_frequencies.of(globals()))
+minimum_phase = _designs.minimum_phase_of(minimum_phase)  # noqa: F821
+place_poles = _designs.place_poles_of(place_poles)  # noqa: F821
+globals().update(_designs.group_of(globals()))
 
 
 def group_delay(system, *args, **kwargs):
@@ -246,7 +269,40 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
     found = _cupy.where(freqs == 0, _cupy.nan, found)
-    return found * (2 / _cupy.dot(y, y)) if normalize else found
+    if x.size == 1:
+        raise _not_covered("cupyx.scipy.signal.lombscargle of one value")
+    if not normalize:
+        return found
+    power = _cupy.dot(y, y)
+    return _cupy.where(power == 0, 0.0, found * (2 / power))
+
+
+def vectorstrength(events, period):
+    """How well events agree with each period, and their mean phase: in the type of both."""
+    events, period = _cupy.asarray(events), _cupy.asarray(period)
+    if events.ndim > 1 or period.ndim > 1:
+        raise ValueError("events and periods have no more than one dimension")
+    if (period <= 0).any():
+        raise ValueError("periods must be positive")
+    turns = _cupy.dot(2j * _np.pi / _cupy.atleast_2d(period).T, _cupy.atleast_2d(events))
+    mean = _cupy.exp(turns).mean(axis=1)
+    mean = mean if period.ndim else mean[0]
+    return _cupy.abs(mean), _cupy.angle(mean)
+
+
+def _plain(name: str):
+    """The function of that name, of numbers, of which it makes a number."""
+    function, library = globals()[name], getattr(_library, name)
+
+    def call(*args, **kwargs):
+        of_arrays = any(isinstance(v, _ndarray) for v in (*args, *kwargs.values()))
+        return (function if of_arrays else library)(*args, **kwargs)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("kaiser_atten", "kaiser_beta", "kaiserord"):
+    globals()[_name] = _plain(_name)
 
 
 def buttap(N):
@@ -268,7 +324,7 @@ def sepfir2d(input, hrow, hcol):
 
 def unique_roots(p, tol=1e-3, rtype="min"):
     """SciPy's, of roots that are nearer to each other than ``tol``, and not as far as it."""
-    if tol <= 0:
+    if tol <= 0 and rtype in ("max", "maximum", "min", "minimum", "avg", "mean"):
         return _cupy.empty(0), _cupy.empty(0)
     return _unique_roots(p, _np.nextafter(float(tol), 0), rtype)
 
@@ -280,16 +336,6 @@ def sweep_poly(t, poly, phi=0):
     integral = _cupy.zeros(poly.shape[0] + 1)
     integral[:-1] = poly / _cupy.arange(1, poly.shape[0] + 1)[::-1]
     return _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
-
-
-def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
-    """SciPy's, with its arrays on the device."""
-    found = _place_poles(A, B, poles, method, rtol, maxiter)
-    for key, value in vars(found).items():
-        if isinstance(value, _np.ndarray):
-            setattr(found, key, _cupy.asarray(value))
-    found.requested_poles = _cupy.asnumpy(found.computed_poles)  # CuPy puts NumPy's in both
-    return found
 
 
 def choose_conv_method(in1, in2, mode="full"):
