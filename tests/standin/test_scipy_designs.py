@@ -77,9 +77,24 @@ def test_windows_by_cupys_names():
     assert np.allclose(found.get()[1:], [1.206011329583, 0.460655337083], rtol=1e-11)
 
 
-def test_a_trend_that_is_taken_off_elsewhere_is_refused():
-    with pytest.raises(NotImplementedError, match="detrend"):
-        ours.welch(cp.ones((8, 2)), nperseg=4, detrend=lambda part: part, axis=0)
+def test_a_trend_is_taken_off_all_segments_on_the_device():
+    waves = cp.asarray(np.random.RandomState(0).randn(2, 32))
+    plain = ours.welch(waves, nperseg=8)[1]
+    own = ours.welch(waves, nperseg=8, detrend=lambda parts: ours.detrend(parts, type="constant"))[
+        1
+    ]
+    assert near(own, plain.get())
+    turned = ours.csd(
+        waves.T, waves.T, nperseg=8, axis=0, detrend=lambda v: v - cp.mean(v, axis=0, keepdims=True)
+    )[1]
+    assert near(turned, plain.T.get())
+    assert ours.stft(waves, nperseg=8, detrend=lambda v: v * cp.ones(8))[2].shape == (2, 5, 9)
+    for axis, mixing in (
+        (-1, lambda v: v - v.mean()),
+        (1, lambda v: v - v.mean(-1, keepdims=True)),
+    ):
+        with pytest.raises(NotImplementedError, match="mixes segments"):
+            ours.welch(waves, nperseg=8, detrend=mixing, axis=axis)
 
 
 def test_vectors_are_as_strong_as_both_types_tell():

@@ -133,24 +133,47 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
-def _in_order(name: str):
-    """The function of that name, whose window scales in double precision, as CuPy's, and whose
-    trend is taken off along the last axis."""
+def _all_at_once(detrend, axis):
+    """``detrend``, a function of the reader's, as CuPy calls it: with all the segments. SciPy's has
+    one after the other, so that it is refused where that is not the same."""
+
+    def laid(parts):
+        if axis == -1:
+            return detrend(parts)
+        return _cupy.rollaxis(detrend(_cupy.rollaxis(parts, -1, axis)), axis, parts.ndim)
+
+    def call(part):
+        part = _cupy.asarray(part)
+        alone = laid(part[..., None, :])[..., 0, :]
+        among = laid(_cupy.stack([part, part[..., ::-1] * 2 + 1], -2))[..., 0, :]
+        if not _cupy.allclose(alone, among, equal_nan=True):
+            raise _not_covered("cupyx.scipy.signal: a detrend that mixes segments")
+        return alone.get()
+
+    return call
+
+
+def _of_segments(name: str):
+    """The function of that name, whose window scales in double precision, as CuPy's, and which
+    gives a function for detrend arrays of the device."""
     function, signature = globals()[name], _inspect.signature(getattr(_library, name))
 
     def call(*args, **kwargs):
         given = signature.bind(*args, **kwargs).arguments
-        if callable(given.get("detrend")) and given.get("axis", -1) != -1:
-            raise _not_covered(f"cupyx.scipy.signal.{name} with a function for detrend and an axis")
-        if "window" in given:
+        if callable(detrend := given.get("detrend")):
+            if name in ("spectrogram", "stft"):
+                given["detrend"] = lambda parts: detrend(_cupy.asarray(parts)).get()
+            else:
+                given["detrend"] = _all_at_once(detrend, given.get("axis", -1))
+        if "window" in given and name != "stft":
             given["window"] = _doubled(given["window"])
         return function(**given)
 
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in ("coherence", "csd", "periodogram", "welch"):
-    globals()[_name] = _in_order(_name)
+for _name in "coherence csd periodogram spectrogram stft welch".split():
+    globals()[_name] = _of_segments(_name)
 
 
 def _no_kernel_of(kinds: str, x) -> None:
