@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import numpy as np
+from cupy._core._creation import asarray
 from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
@@ -95,6 +96,30 @@ _IN_ORDER = {
         "minimum_phase": "h method n_fft half",
     }.items()
 }
+# NumPy arrays that functions of CuPy's signal copy to the device themselves.
+_HOSTED = {
+    name: parameters.split()
+    for names, parameters in {
+        "butter cheby1 cheby2 ellip iirfilter": "Wn",
+        "buttord cheb1ord cheb2ord ellipord iirdesign": "wp ws",
+        "firwin": "cutoff",
+        "firls": "bands desired weight",
+        "csd coherence periodogram spectrogram stft welch": "x y window",
+        "istft": "Zxx window",
+        "check_COLA check_NOLA": "window",
+        "bilinear lp2bp lp2bs lp2hp lp2lp normalize tf2ss": "a b den num",
+        "bilinear_zpk lp2bp_zpk lp2bs_zpk lp2hp_zpk lp2lp_zpk": "z p",
+        "freqz freqz_sos freqz_zpk freqs freqs_zpk": "worN",
+        "bode dbode dfreqresp freqresp group_delay": "w",
+        "dlsim": "u x0",
+        "dstep dimpulse": "t",
+        "impulse lsim step": "T",
+        "czt zoom_fft": "x fn",
+        "general_cosine": "a",
+        "sos2tf": "sos",
+    }.items()
+    for name in names.split()
+}
 # Functions whose results do not depend on the type of NumPy's integers among their parameters.
 _OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid fourier_gaussian
 fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
@@ -128,6 +153,7 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
     of_axes = _OF_AXES if getattr(function, "__module__", "").startswith("scipy.nd") else ()
+    hosted = _HOSTED.get(name, ())
     in_order = _IN_ORDER.get(name, parameters)
     own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
 
@@ -143,6 +169,11 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         args = tuple(map(_renamed, args))
         kwargs = {key: _renamed(value) for key, value in kwargs.items()}
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
+            if hosted:
+                args, kwargs = (), dict(zip(parameters, args, strict=False)) | kwargs
+                for parameter in kwargs.keys() & set(hosted):
+                    if isinstance(kwargs[parameter], np.ndarray):
+                        kwargs[parameter] = asarray(kwargs[parameter])
             args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
             kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
         given = dict(zip(parameters, args, strict=False)) | kwargs

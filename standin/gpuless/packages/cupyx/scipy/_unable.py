@@ -220,20 +220,20 @@ def _zeros(given: dict) -> str | None:
 def _paired(given: dict) -> str | None:
     """Of a system's zeros and poles, if it has been given by these."""
     system = given["system"]
-    discrete = len(system) == 4 and np.ndim(system[3]) == 0
-    if len(system) == 3 or discrete:
+    if isinstance(system, tuple) and len(system) == 3:
         return _zeros({"z": system[0], "p": system[1]})
 
 
-def _of_steps(given: dict) -> str | None:
+def _of_steps(given: dict) -> None:
     if 1 in (given.get("n"), np.size(given["t"]) if given.get("t") is not None else 100):
-        raise not_covered("cupyx.scipy.signal: a response of one step")
-    return _paired(given)
+        raise not_covered("cupyx.scipy.signal.dimpulse of one step")
 
 
 def _timed(given: dict) -> str | None:
-    if given.get("T") is not None and np.ndim(given["T"]) == 0:
-        raise ValueError("impulse() needs an array of times")
+    system = given["system"]
+    if given.get("T") is not None and np.ndim(given["T"]) == 0 and isinstance(system, tuple):
+        if np.size(_host(system[len(system) < 4])) - (len(system) == 2) == 1:  # one state
+            raise ValueError("Scalar operands are not allowed: impulse() needs an array of times")
     return _paired(given)
 
 
@@ -529,8 +529,8 @@ UNABLE = {
     **_check_of("check_COLA check_NOLA coherence csd firwin firwin2", _window),
     **_check_of("istft", _resynthesized),
     **_check_of("zpk2sos", _in_sections),
-    **_check_of("cont2discrete dlsim lsim step", _paired),
-    **_check_of("dimpulse dstep", _of_steps),
+    **_check_of("cont2discrete lsim step", _paired),
+    **_check_of("dimpulse", _of_steps),
     **_check_of("impulse", _timed),
     **_check_of("periodogram spectrogram stft welch", _window),
     **_check_of("resample", lambda given: _window(given) or _in_time(given)),

@@ -42,7 +42,7 @@ def tf2zpk(b, a):
         b, a = (b + 0.0) / a[0], (a + 0.0) / a[0]
         return np.roots(b / b[0]), np.roots(a), b[0]
 
-    return routine(roots, b, a)
+    return routine(roots, *(asarray(c) if isinstance(c, np.ndarray) else c for c in (b, a)))
 
 
 def group_of(library: dict) -> dict:

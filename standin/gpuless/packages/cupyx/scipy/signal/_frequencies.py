@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 
 import numpy as np
+from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from numpy.polynomial.polynomial import polyval
@@ -52,6 +53,7 @@ def of(library: dict) -> dict:
     def freqz(
         b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False
     ):  # fmt: skip
+        b, a = (asarray(c) if isinstance(c, np.ndarray) else c for c in (b, a))
         if isinstance(worN, ndarray) and worN.ndim and worN.dtype == np.float32 and plot is None:
             return routine(_responded, b, a, worN, fs)
         numbers = _doubled(b), _doubled(a), _doubled(worN)

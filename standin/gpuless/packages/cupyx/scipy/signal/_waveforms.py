@@ -69,7 +69,7 @@ def gausspulse_of(library):
         t = asarray(t)
         if t.dtype.char not in "fd":  # CuPy has the width of a pulse as an integer, too
             raise not_covered(f"cupyx.scipy.signal.gausspulse of {t.dtype}")
-        _of_its_type(t.dtype, *args, *kwargs.values())
+        _of_its_type(t.dtype, *args[:1], kwargs.get("fc"))
         made = library(t, *args, **kwargs)
         if isinstance(made, tuple):
             return tuple(one.astype(t.dtype, copy=False) for one in made)
