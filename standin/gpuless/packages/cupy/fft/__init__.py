@@ -95,6 +95,8 @@ def _planned(function: Callable) -> Callable:
             raise TypeError("The input array a must be a cupy.ndarray")
         if len(args) > 3 or "out" in kwargs:  # NumPy's has one
             raise TypeError(f"{name}() takes only a, {'n, axis' if of_one else 's, axes'} and norm")
+        if not of_one and a.ndim > 1:
+            args, kwargs = _uncut(name, a, args, kwargs)
         args = tuple(map(_listed, args))
         kwargs = {key: _listed(value) for key, value in kwargs.items()}
         given = get_current_plan() is not None and _fits(function, a, args, kwargs)
@@ -106,6 +108,36 @@ def _planned(function: Callable) -> Callable:
         return result
 
     return named(planned, name)
+
+
+def _uncut(name: str, a: ndarray, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """CuPy cuts nothing where the lengths, in a tuple, are the shape of the array, whichever axes
+    they are for; and some views become arrays of Fortran's order on the way to real numbers."""
+    real, inverse = "r" in name, name.startswith("irfft")
+    in_f = a.flags.f_contiguous and not a.flags.c_contiguous
+    taken = "c" if inverse else "f"
+    if real and a.dtype.kind != taken and not (a.flags.c_contiguous or a.flags.f_contiguous):
+        if np.empty_like(a._array).flags.f_contiguous:
+            raise not_covered(f"{name} of this view; copy it first")
+    lengths = args[0] if args else kwargs.get("s")
+    if not isinstance(lengths, tuple) or lengths != a.shape:
+        return args, kwargs
+    default = (-2, -1) if name.endswith("2") else range(a.ndim)
+    axes = args[1] if len(args) > 1 else kwargs.get("axes", default)
+    axes = [axis % a.ndim for axis in (range(a.ndim) if axes is None else axes)]
+    if len(axes) != a.ndim:
+        return args, kwargs
+    turned = axes != [*range(a.ndim)]
+    wanted = dict(zip(axes, lengths, strict=True))
+    if inverse:
+        wanted[axes[-1]] = lengths[-1] // 2 + 1
+    if all(wanted.get(axis) == length for axis, length in enumerate(a.shape)):
+        return args, kwargs
+    if inverse and (turned or in_f):
+        raise not_covered(f"{name} of lengths that are the shape; give them in a list")
+    if turned:  # it transforms all there is
+        return (None, *args[1:]) if args else (), kwargs | ({} if args else {"s": None})
+    return args, kwargs
 
 
 def _listed(value):

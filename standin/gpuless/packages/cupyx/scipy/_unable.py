@@ -12,6 +12,12 @@ from cupy.cuda import stream
 from gpuless import not_covered
 
 
+def _hankel(given: dict) -> str | None:
+    ends = (given["mu"] + 1 - given.get("bias", 0)) / 2
+    if np.ndim(ends) == 0 and ends < 0 and ends == int(ends):
+        return "NaN for this bias, at which the transform has no inverse"
+
+
 def _kinds(given: dict) -> str | None:
     if given.get("type", 2) in (1, 4):
         return "Only the transforms of the types II and III have been implemented."
@@ -211,8 +217,9 @@ def _zeros(given: dict) -> str | None:
     if np.ndim(given["z"]) > 1:
         return "zpk2tf: z.ndim is more than 1."
     for roots in (given["z"], given["p"]):
-        if isinstance(roots, ndarray) and roots.dtype.kind == "c":
-            one = np.sort_complex(roots._array)
+        roots = _host(roots)
+        if roots.dtype.kind == "c":
+            one = np.sort_complex(roots)
             if not np.allclose(one, np.sort_complex(one.conj())):
                 return "complex roots without their conjugates"
 
@@ -513,6 +520,7 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 
 # {name: a function of the arguments given, that raises, or returns why CuPy refuses them, or None}
 UNABLE = {
+    **_check_of("fht ifht", _hankel),
     **_check_of("dct idct dst idst dctn idctn dstn idstn", _kinds),
     **_check_of("binary_erosion binary_dilation binary_opening binary_closing", _iterations),
     **_check_of("iterate_structure", _iterated),

@@ -126,7 +126,7 @@ def _fitted(first, given: dict) -> bool | str:
         )
     except (TypeError, ValueError, np.linalg.LinAlgError):  # which firls() refuses
         return False
-    return _FIT.format(min(lost, 1)) if lost > 1e-6 else False
+    return _FIT.format(min(lost, 1)) if lost > 1e-7 else False
 
 
 _UNDAMPED = (

@@ -289,6 +289,8 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     """The periodogram of values at uneven times, NaN at frequency 0; normalized by what they were
     before their mean was taken off."""
     x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
+    if not all(v.flags.c_contiguous for v in (x, freqs, *([] if precenter else [y]))):
+        raise _not_covered("cupyx.scipy.signal.lombscargle of every so many numbers; copy them")
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
     found = _cupy.where(freqs == 0, _cupy.nan, found)

@@ -54,7 +54,9 @@ def of(library: dict) -> dict:
         b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False
     ):  # fmt: skip
         b, a = (asarray(c) if isinstance(c, np.ndarray) else c for c in (b, a))
-        if isinstance(worN, ndarray) and worN.ndim and worN.dtype == np.float32 and plot is None:
+        if isinstance(worN, ndarray) and worN.dtype.kind == "c":
+            worN = worN.real
+        if isinstance(worN, ndarray) and worN.ndim and worN.dtype.char in "ef" and plot is None:
             return routine(_responded, b, a, worN, fs)
         numbers = _doubled(b), _doubled(a), _doubled(worN)
         w, h = library["freqz"](*numbers, whole, plot, fs, include_nyquist)

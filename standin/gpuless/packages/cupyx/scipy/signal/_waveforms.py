@@ -108,6 +108,8 @@ def unit_impulse(shape, idx=None, dtype=float):
     found = zeros(shape, dtype)
     if found.dtype.kind == "b":
         raise TypeError("CuPy's unit_impulse() has no kernel for bool")
+    if isinstance(idx, np.ndarray) and idx.size > 1:
+        raise ValueError("CuPy's unit_impulse() takes no NumPy array for idx; give a tuple")
     if isinstance(idx, str) and idx == "mid":
         idx = tuple(n // 2 for n in found.shape)
     elif not hasattr(idx, "__iter__"):
