@@ -12,6 +12,7 @@ import pytest
 
 
 def near(found, numbers) -> bool:
+    numbers = numbers.get() if isinstance(numbers, cp.ndarray) else numbers
     return np.allclose(found.get(), numbers, rtol=1e-10, atol=0)
 
 
@@ -24,8 +25,27 @@ def test_what_scipy_takes_by_name_alone_has_its_place_too():
     found = ours.firwin2(5, at, of, 33, "hann", None)
     assert near(found, ours.firwin2(5, at, of, nfreqs=33, window="hann").get())
     assert ours.windows.lanczos(8, False).size == 8
-    with pytest.raises(TypeError, match="several values for 'cutoff'"):
-        ours.firwin(11, 0.3, cutoff=0.3)
+    with pytest.raises(TypeError, match="several values for 'bands'"):
+        ours.firls(7, bands, gains, bands=bands)
+
+
+def test_numpy_arrays_are_copied_where_cupy_copies_them():
+    assert near(
+        ours.butter(2, np.array([0.2, 0.4]), "band")[0], ours.butter(2, [0.2, 0.4], "band")[0]
+    )
+    assert near(
+        ours.firwin(9, np.array([0.2, 0.4]), pass_zero=0),
+        ours.firwin(9, [0.2, 0.4], pass_zero=False),
+    )
+    wave = np.random.RandomState(0).randn(32)
+    assert near(ours.welch(wave, nperseg=8)[1], ours.welch(cp.asarray(wave), nperseg=8)[1])
+    assert ours.welch(wave.tolist(), nperseg=8)[1].shape == (5,)
+    times, _ = ours.step((np.ones(1), np.array([1.0, 1])), T=np.arange(3.0))
+    assert times.tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="Unsupported type"):
+        ours.zpk2tf(np.ones(1), cp.ones(1), 1)
+    with pytest.raises(TypeError):
+        ours.butter(2, 0.2, "low", False, "ba", None, 1)
 
 
 def test_the_middle_of_a_cepstrum_counts_in_minimum_phase():
@@ -131,6 +151,8 @@ def test_numbers_stay_numbers():
     assert type(ours.kaiser_atten(65, np.float64(0.1))) is np.float64
     power = ours.lombscargle(cp.arange(1.0, 4), cp.zeros(3), cp.ones(2), normalize=True)
     assert power.tolist() == [0, 0]
+    with pytest.raises(NotImplementedError, match="every so many"):
+        ours.lombscargle(cp.arange(6.0)[::2], cp.ones(3), cp.ones(2))
     with pytest.raises(TypeError, match="mismatched"):
         ours.chirp(cp.arange(3.0), 1, 2, cp.asarray(3))
     llf = cupyx.scipy.stats.boxcox_llf(np.float64(0.5), cp.asarray([1, 2, 4], "f"))

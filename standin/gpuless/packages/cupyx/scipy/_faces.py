@@ -108,15 +108,22 @@ _HOSTED = {
         "istft": "Zxx window",
         "check_COLA check_NOLA": "window",
         "bilinear lp2bp lp2bs lp2hp lp2lp normalize tf2ss": "a b den num",
-        "bilinear_zpk lp2bp_zpk lp2bs_zpk lp2hp_zpk lp2lp_zpk": "z p",
-        "freqz freqz_sos freqz_zpk freqs freqs_zpk": "worN",
-        "bode dbode dfreqresp freqresp group_delay": "w",
-        "dlsim": "u x0",
-        "dstep dimpulse": "t",
-        "impulse lsim step": "T",
+        "bilinear_zpk lp2bp_zpk lp2bs_zpk lp2hp_zpk lp2lp_zpk zpk2ss": "z p",
+        "freqs freqs_zpk freqz": "worN",
+        "freqz_sos": "sos worN",
+        "freqz_zpk": "z p worN",
+        "findfreqs": "num den",
+        "bode dbode dfreqresp freqresp group_delay": "system w",
+        "cont2discrete": "system",
+        "dlsim": "system u x0",
+        "dstep dimpulse": "system t",
+        "impulse lsim step": "system T",
+        "abcd_normalize ss2tf ss2zpk": "A B C D",
+        "invres invresz": "r p k",
+        "max_len_seq": "state taps",
         "czt zoom_fft": "x fn",
         "general_cosine": "a",
-        "sos2tf": "sos",
+        "sos2tf sos2zpk": "sos",
     }.items()
     for name in names.split()
 }
@@ -168,12 +175,12 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
             kwargs.pop("nyq", None)  # which CuPy has and does not look at
         args = tuple(map(_renamed, args))
         kwargs = {key: _renamed(value) for key, value in kwargs.items()}
+        if hosted:
+            taken = zip(parameters, args, strict=False)
+            more = args[len(parameters) :]
+            args = (*(_copied(v) if p in hosted else v for p, v in taken), *more)
+            kwargs = {key: _copied(v) if key in hosted else v for key, v in kwargs.items()}
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            if hosted:
-                args, kwargs = (), dict(zip(parameters, args, strict=False)) | kwargs
-                for parameter in kwargs.keys() & set(hosted):
-                    if isinstance(kwargs[parameter], np.ndarray):
-                        kwargs[parameter] = asarray(kwargs[parameter])
             args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
             kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
         given = dict(zip(parameters, args, strict=False)) | kwargs
@@ -209,6 +216,13 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         return routine(function, *args, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
+
+
+def _copied(value):
+    """A NumPy array, or those of a system, on the device."""
+    if type(value) is tuple:
+        return tuple(map(_copied, value))
+    return asarray(value) if isinstance(value, np.ndarray) else value
 
 
 def _renamed(value):

@@ -165,6 +165,9 @@ def _of_segments(name: str):
                 given["detrend"] = lambda parts: detrend(_cupy.asarray(parts)).get()
             else:
                 given["detrend"] = _all_at_once(detrend, given.get("axis", -1))
+        for key in ("x", "y") if name != "spectrogram" else ():
+            if key in given:
+                given[key] = _cupy.asarray(given[key])
         if "window" in given and name != "stft":
             given["window"] = _doubled(given["window"])
         return function(**given)
@@ -264,6 +267,7 @@ for _name in "dfreqresp findfreqs lp2bp lp2bs symiirorder2 zpk2tf".split():
 
 
 globals().update(_frequencies.of(globals()))
+firwin = _designs.firwin_of(firwin)  # noqa: F821
 minimum_phase = _designs.minimum_phase_of(minimum_phase)  # noqa: F821
 place_poles = _designs.place_poles_of(place_poles)  # noqa: F821
 globals().update(_designs.group_of(globals()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from cupy._core._creation import asarray
+from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
 from scipy import signal
@@ -32,6 +33,17 @@ def minimum_phase_of(library):
         return routine(_homomorphic, h, int(n_fft), half)[: found.size]
 
     return minimum_phase
+
+
+def firwin_of(library):
+    def firwin(numtaps, cutoff, *args, **kwargs):
+        """SciPy's, whose ``pass_zero`` is a bool or a word."""
+        args = tuple(bool(v) if k == 2 and isinstance(v, int) else v for k, v in enumerate(args))
+        if isinstance(kwargs.get("pass_zero"), int):
+            kwargs["pass_zero"] = bool(kwargs["pass_zero"])
+        return library(numtaps, cutoff, *args, **kwargs)
+
+    return named(firwin, "firwin", "of SciPy, on the device")
 
 
 def tf2zpk(b, a):
