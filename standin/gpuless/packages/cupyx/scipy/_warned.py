@@ -113,6 +113,9 @@ _FIT = (
 
 def _fitted(first, given: dict) -> bool | str:
     """``firls``, where the matrix of its equations is nearly singular."""
+    if stream.capturing():
+        return False
+    stream.catch_up()
     arrays = [getattr(given.get(k), "_array", given.get(k)) for k in ("bands", "weight")]
     try:
         count = int(given["numtaps"])
@@ -137,11 +140,13 @@ _UNDAMPED = (
 
 def _endless(first, given: dict) -> bool | str:
     """``impulse`` and ``step`` that choose their times from a pole on the imaginary axis."""
-    if given.get("T") is not None or not isinstance(given["system"], tuple):
+    if given.get("T") is not None or not isinstance(given["system"], tuple) or stream.capturing():
         return False
+    stream.catch_up()
     system = [getattr(value, "_array", value) for value in given["system"]]
     try:
-        poles = np.linalg.eigvals(lti(*system).to_ss().A)
+        with warnings.catch_warnings(action="ignore"):
+            poles = np.linalg.eigvals(lti(*system).to_ss().A)
     except (TypeError, ValueError, np.linalg.LinAlgError):
         return False
     still = np.abs(poles.real).min(initial=np.inf) < 1e-9 * np.abs(poles).max(initial=1e-300)
