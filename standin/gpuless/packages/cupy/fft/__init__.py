@@ -114,16 +114,15 @@ def _uncut(name: str, a: ndarray, args: tuple, kwargs: dict) -> tuple[tuple, dic
     """CuPy cuts nothing where the lengths, in a tuple, are the shape of the array, whichever axes
     they are for; and some views become arrays of Fortran's order on the way to real numbers."""
     real, inverse = "r" in name, name.startswith("irfft")
-    in_f = a.flags.f_contiguous and not a.flags.c_contiguous
-    taken = "c" if inverse else "f"
-    if real and a.dtype.kind != taken and not (a.flags.c_contiguous or a.flags.f_contiguous):
-        if np.empty_like(a._array).flags.f_contiguous:
-            raise not_covered(f"{name} of this view; copy it first")
     lengths = args[0] if args else kwargs.get("s")
+    axes = args[1] if len(args) > 1 else kwargs.get("axes", (-2, -1) if name[-1] == "2" else None)
+    if real and a.dtype.kind != ("c" if inverse else "f") and not a.flags.forc:
+        in_order = _plans.sorted_axes(a.ndim, lengths, axes, _plans.kind(name))
+        if _plans.possible(in_order, a.ndim) and len(in_order) > 1:
+            if np.empty_like(a._array).flags.f_contiguous:
+                raise not_covered(f"{name} of this view; copy it first")
     if not isinstance(lengths, tuple) or lengths != a.shape:
         return args, kwargs
-    default = (-2, -1) if name.endswith("2") else range(a.ndim)
-    axes = args[1] if len(args) > 1 else kwargs.get("axes", default)
     axes = [axis % a.ndim for axis in (range(a.ndim) if axes is None else axes)]
     if len(axes) != a.ndim:
         return args, kwargs
@@ -133,10 +132,10 @@ def _uncut(name: str, a: ndarray, args: tuple, kwargs: dict) -> tuple[tuple, dic
         wanted[axes[-1]] = lengths[-1] // 2 + 1
     if all(wanted.get(axis) == length for axis, length in enumerate(a.shape)):
         return args, kwargs
-    if inverse and (turned or in_f):
+    if inverse and (turned or (a.flags.f_contiguous and not a.flags.c_contiguous)):
         raise not_covered(f"{name} of lengths that are the shape; give them in a list")
     if turned:  # it transforms all there is
-        return (None, *args[1:]) if args else (), kwargs | ({} if args else {"s": None})
+        return ((None, *args[1:]), kwargs) if args else (args, kwargs | {"s": None})
     return args, kwargs
 
 
