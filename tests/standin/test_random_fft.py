@@ -228,6 +228,19 @@ def test_plan_cache(capsys):
     assert cache.get_curr_size() == 0
 
 
+def test_lengths_that_are_the_shape_cut_nothing():
+    """As in CuPy, whichever axes they are for: in a tuple, not in a list."""
+    x = cp.arange(6.0).reshape(2, 3)
+    assert cp.fft.rfftn(x, (2, 3), axes=(1, 0)).shape == (2, 3)
+    assert cp.fft.rfftn(x, [2, 3], axes=(1, 0)).shape == (2, 2)
+    assert cp.fft.fftn(x, (2, 3)).shape == cp.fft.irfftn(x, (2, 3)).shape == (2, 3)
+    for taken, axes in ((x, (1, 0)), (cp.ones((4, 4), order="F"), (0, 1))):
+        with pytest.raises(NotImplementedError, match="in a list"):
+            cp.fft.irfftn(taken, taken.shape, axes)
+    with pytest.raises(NotImplementedError, match="copy it first"):
+        cp.fft.irfftn(cp.arange(8.0).reshape(1, 8)[:, ::2], (3, 4))
+
+
 def test_host_array_is_refused():
     with pytest.raises(TypeError, match="^The input array a must be a cupy.ndarray$"):
         cp.fft.fft(np.ones(3))

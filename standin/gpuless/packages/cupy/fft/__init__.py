@@ -95,6 +95,8 @@ def _planned(function: Callable) -> Callable:
             raise TypeError("The input array a must be a cupy.ndarray")
         if len(args) > 3 or "out" in kwargs:  # NumPy's has one
             raise TypeError(f"{name}() takes only a, {'n, axis' if of_one else 's, axes'} and norm")
+        if not of_one and a.ndim > 1:
+            args, kwargs = _uncut(name, a, args, kwargs)
         args = tuple(map(_listed, args))
         kwargs = {key: _listed(value) for key, value in kwargs.items()}
         given = get_current_plan() is not None and _fits(function, a, args, kwargs)
@@ -106,6 +108,35 @@ def _planned(function: Callable) -> Callable:
         return result
 
     return named(planned, name)
+
+
+def _uncut(name: str, a: ndarray, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """CuPy cuts nothing where the lengths, in a tuple, are the shape of the array, whichever axes
+    they are for; and some views become arrays of Fortran's order on the way to real numbers."""
+    real, inverse = "r" in name, name.startswith("irfft")
+    lengths = args[0] if args else kwargs.get("s")
+    axes = args[1] if len(args) > 1 else kwargs.get("axes", (-2, -1) if name[-1] == "2" else None)
+    if real and a.dtype.kind != ("c" if inverse else "f") and not a.flags.forc:
+        in_order = _plans.sorted_axes(a.ndim, lengths, axes, _plans.kind(name))
+        if _plans.possible(in_order, a.ndim) and len(in_order) > 1:
+            if np.empty_like(a._array).flags.f_contiguous:
+                raise not_covered(f"{name} of this view; copy it first")
+    if not isinstance(lengths, tuple) or lengths != a.shape:
+        return args, kwargs
+    axes = [axis % a.ndim for axis in (range(a.ndim) if axes is None else axes)]
+    if len(axes) != a.ndim:
+        return args, kwargs
+    turned = axes != [*range(a.ndim)]
+    wanted = dict(zip(axes, lengths, strict=True))
+    if inverse:
+        wanted[axes[-1]] = lengths[-1] // 2 + 1
+    if all(wanted.get(axis) == length for axis, length in enumerate(a.shape)):
+        return args, kwargs
+    if inverse and (turned or (a.flags.f_contiguous and not a.flags.c_contiguous)):
+        raise not_covered(f"{name} of lengths that are the shape; give them in a list")
+    if turned:  # it transforms all there is
+        return ((None, *args[1:]), kwargs) if args else (args, kwargs | {"s": None})
+    return args, kwargs
 
 
 def _listed(value):

@@ -101,8 +101,8 @@ def check(a, s, axes, value_type: str, plan=None, *, one: bool) -> bool:
         taken = current or plan
         rows = not isinstance(taken, cufft.PlanNd)
     else:  # CuPy chooses before it looks at a plan that is given
-        in_order = _sorted(a.ndim, s, axes, value_type)
-        rows = len(in_order) < 2 or not _possible(in_order, a.ndim) or a.flags.f_contiguous
+        in_order = sorted_axes(a.ndim, s, axes, value_type)
+        rows = len(in_order) < 2 or not possible(in_order, a.ndim) or a.flags.f_contiguous
     if rows:
         if value_type != "C2C" and current is None:
             return True  # CuPy takes its own there, whatever is given
@@ -135,7 +135,7 @@ def _check_several(a, s, axes, value_type: str, plan) -> None:
     if not isinstance(plan, cufft.PlanNd):
         raise ValueError("expected plan to have type cufft.PlanNd")
     order = "F" if a.flags.f_contiguous else "C"
-    in_order = _sorted(a.ndim, s, axes, value_type)
+    in_order = sorted_axes(a.ndim, s, axes, value_type)
     given = tuple(range(a.ndim - len(in_order), a.ndim)) if axes is None else tuple(axes)
     shape = _taken_shape(a.shape, s, given, value_type)
     size = _out_size(shape, s, in_order[-1], value_type)
@@ -161,8 +161,8 @@ def _check_several(a, s, axes, value_type: str, plan) -> None:
 
 def _several(shape, fft_type: int, value_type: str, axes, order: str, size) -> cufft.PlanNd:
     ndim = len(shape)
-    in_order = _sorted(ndim, None, axes, value_type)
-    if not _possible(in_order, ndim):
+    in_order = sorted_axes(ndim, None, axes, value_type)
+    if not possible(in_order, ndim):
         raise ValueError(
             "An n-dimensional cuFFT plan could not be created. The axes must be contiguous and "
             "non-repeating. Between one and three axes can be transformed and either the first or "
@@ -190,7 +190,7 @@ def _several(shape, fft_type: int, value_type: str, axes, order: str, size) -> c
     )  # fmt: skip
 
 
-def _sorted(ndim: int, s, axes, value_type: str) -> tuple[int, ...]:
+def sorted_axes(ndim: int, s, axes, value_type: str) -> tuple[int, ...]:
     """The axes from the first to the last; of real numbers the last one given stays the last."""
     if s is not None and axes is not None and len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
@@ -204,7 +204,7 @@ def _sorted(ndim: int, s, axes, value_type: str) -> tuple[int, ...]:
     return (*sorted(places[:-1]), *places[-1:])
 
 
-def _possible(axes: tuple[int, ...], ndim: int) -> bool:
+def possible(axes: tuple[int, ...], ndim: int) -> bool:
     neighbours = all(b - a == 1 for a, b in zip(axes, axes[1:], strict=False))
     return 0 < len(axes) <= 3 and neighbours and (0 in axes or ndim - 1 in axes)
 

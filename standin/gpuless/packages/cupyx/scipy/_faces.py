@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import numpy as np
+from cupy._core._creation import asarray
 from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
@@ -83,6 +84,49 @@ _NO_LISTS = {
         "zi": "sosfilt",
     }.items()
 }
+# CuPy's parameters, in their order, of functions of which SciPy takes some by name alone.
+_IN_ORDER = {
+    name: names.split()
+    for name, names in {
+        "firls": "numtaps bands desired weight fs",
+        "firwin": "numtaps cutoff width window pass_zero scale fs",
+        "firwin2": "numtaps freq gain nfreqs window nyq antisymmetric fs",
+        "kaiser_bessel_derived": "M beta sym",
+        "lanczos": "M sym",
+        "minimum_phase": "h method n_fft half",
+    }.items()
+}
+# NumPy arrays that functions of CuPy's signal copy to the device themselves.
+_HOSTED = {
+    name: parameters.split()
+    for names, parameters in {
+        "butter cheby1 cheby2 ellip iirfilter": "Wn",
+        "buttord cheb1ord cheb2ord ellipord iirdesign": "wp ws",
+        "firwin": "cutoff",
+        "firls": "bands desired weight",
+        "csd coherence periodogram spectrogram stft welch": "x y window",
+        "istft": "Zxx window",
+        "check_COLA check_NOLA": "window",
+        "bilinear lp2bp lp2bs lp2hp lp2lp normalize tf2ss": "a b den num",
+        "bilinear_zpk lp2bp_zpk lp2bs_zpk lp2hp_zpk lp2lp_zpk zpk2ss": "z p",
+        "freqs freqs_zpk freqz": "worN",
+        "freqz_sos": "sos worN",
+        "freqz_zpk": "z p worN",
+        "findfreqs": "num den",
+        "bode dbode dfreqresp freqresp group_delay": "system w",
+        "cont2discrete": "system",
+        "dlsim": "system u x0",
+        "dstep dimpulse": "system t",
+        "impulse lsim step": "system T",
+        "abcd_normalize ss2tf ss2zpk": "A B C D",
+        "invres invresz": "r p k",
+        "max_len_seq": "state taps",
+        "czt zoom_fft": "x fn",
+        "general_cosine": "a",
+        "sos2tf sos2zpk": "sos",
+    }.items()
+    for name in names.split()
+}
 # Functions whose results do not depend on the type of NumPy's integers among their parameters.
 _OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid fourier_gaussian
 fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
@@ -116,11 +160,26 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
     no_lists = [p for p in parameters if name in _NO_LISTS.get(p, ())]
     no_numbers = [p for p in parameters if name in _NO_NUMBERS.get(p, "").split()]
     of_axes = _OF_AXES if getattr(function, "__module__", "").startswith("scipy.nd") else ()
+    hosted = _HOSTED.get(name, ())
+    in_order = _IN_ORDER.get(name, parameters)
     own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
 
     def call(*args, **kwargs):
         if own_first in kwargs:
             args = (kwargs.pop(own_first), *args)
+        if in_order is not parameters and len(args) <= len(in_order):
+            names = in_order[: len(args)]
+            if twice := kwargs.keys() & set(names):
+                raise TypeError(f"{name}() got several values for {twice.pop()!r}")
+            args, kwargs = (), dict(zip(names, args, strict=True)) | kwargs
+            kwargs.pop("nyq", None)  # which CuPy has and does not look at
+        args = tuple(map(_renamed, args))
+        kwargs = {key: _renamed(value) for key, value in kwargs.items()}
+        if hosted:
+            taken = zip(parameters, args, strict=False)
+            more = args[len(parameters) :]
+            args = (*(_copied(v) if p in hosted else v for p, v in taken), *more)
+            kwargs = {key: _copied(v) if key in hosted else v for key, v in kwargs.items()}
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
             args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
             kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
@@ -157,6 +216,18 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
         return routine(function, *args, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
+
+
+def _copied(value):
+    """A NumPy array, or those of a system, on the device."""
+    if type(value) is tuple:
+        return tuple(map(_copied, value))
+    return asarray(value) if isinstance(value, np.ndarray) else value
+
+
+def _renamed(value):
+    """A window that CuPy has by a name more than SciPy."""
+    return "hann" if isinstance(value, str) and value == "hanning" else value
 
 
 def _listed(value, of_axes: bool):

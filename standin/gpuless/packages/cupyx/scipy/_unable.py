@@ -12,6 +12,12 @@ from cupy.cuda import stream
 from gpuless import not_covered
 
 
+def _hankel(given: dict) -> str | None:
+    ends = (given["mu"] + 1 - given.get("bias", 0)) / 2
+    if np.ndim(ends) == 0 and ends < 0 and ends == int(ends):
+        return "NaN for this bias, at which the transform has no inverse"
+
+
 def _kinds(given: dict) -> str | None:
     if given.get("type", 2) in (1, 4):
         return "Only the transforms of the types II and III have been implemented."
@@ -86,6 +92,10 @@ _ONLY_SCIPYS = """dpss dss kaiser_bessel_derived optimal slep slepian taylor tay
 _WITH_PARAMETERS = "exponential poisson tukey tuk".split()  # which SciPy's may go without
 
 
+# Entries of a tuple that CuPy does not fill up.
+_LENGTHS = {"exponential": 3, "poisson": 3, "tukey": 2, "tuk": 2}
+
+
 def check_window(window) -> None:
     """ValueError for a window's name that CuPy does not take."""
     name = window[0] if isinstance(window, tuple) and window else window
@@ -93,6 +103,10 @@ def check_window(window) -> None:
         return
     if name in _ONLY_SCIPYS or name.endswith(("_periodic", "_symmetric")):
         raise ValueError("Unknown window type.")
+    if isinstance(window, tuple) and len(window) < _LENGTHS.get(name, 0):
+        raise ValueError(
+            f"The {name!r} window needs all of its parameters: CuPy takes fftbins for one."
+        )
     if window in _WITH_PARAMETERS:
         raise ValueError(f"The {name!r} window needs one or more parameters -- pass a tuple.")
 
@@ -162,8 +176,11 @@ def _two_of_them(given: dict) -> None:
 
 def _of_reals(given: dict) -> str | None:
     """CuPy drops the imaginary part of a complex coefficient here and there."""
-    for value in [*given.values(), *(given.get("system") or ())]:
-        if isinstance(value, ndarray) and value.dtype.kind == "c":
+    system = given.get("system") or ()
+    if len(system) == 3:  # zeros, poles and a gain
+        return
+    for value in system or (given.get("a", 0), given.get("b", 0)):
+        if np.iscomplexobj(value._array if isinstance(value, ndarray) else value):
             return "complex coefficients, of which it drops the imaginary parts"
 
 
@@ -229,10 +246,48 @@ def _zeros(given: dict) -> str | None:
     if np.ndim(given["z"]) > 1:
         return "zpk2tf: z.ndim is more than 1."
     for roots in (given["z"], given["p"]):
-        if isinstance(roots, ndarray) and roots.dtype.kind == "c":
-            one = np.sort_complex(roots._array)
+        roots = _host(roots)
+        if roots.dtype.kind == "c":
+            one = np.sort_complex(roots)
             if not np.allclose(one, np.sort_complex(one.conj())):
                 return "complex roots without their conjugates"
+
+
+def _paired(given: dict) -> str | None:
+    """Of a system's zeros and poles, if it has been given by these."""
+    system = given["system"]
+    if isinstance(system, tuple) and len(system) == 3:
+        return _zeros({"z": system[0], "p": system[1]})
+
+
+def _of_steps(given: dict) -> None:
+    if 1 in (given.get("n"), np.size(given["t"]) if given.get("t") is not None else 100):
+        raise not_covered("cupyx.scipy.signal.dimpulse of one step")
+
+
+def _timed(given: dict) -> str | None:
+    system = given["system"]
+    if given.get("T") is not None and np.ndim(given["T"]) == 0 and isinstance(system, tuple):
+        if np.size(_host(system[len(system) < 4])) - (len(system) == 2) == 1:  # one state
+            raise ValueError("Scalar operands are not allowed: impulse() needs an array of times")
+    return _paired(given)
+
+
+def _resynthesized(given: dict) -> None:
+    _window(given)
+    spectrum = given["Zxx"]
+    if given.get("nfft") is None and given.get("input_onesided", True):
+        if isinstance(spectrum, ndarray) and spectrum.ndim > 1:
+            if spectrum.shape[given.get("freq_axis", -2)] == 1:
+                raise ValueError("a spectrum of one frequency has no length")
+
+
+def _in_sections(given: dict) -> None:
+    if given.get("analog") or given.get("pairing") == "minimal":
+        return
+    for roots in (given["z"], given["p"]):
+        if isinstance(roots, (list, tuple)) and roots:
+            raise TypeError(f"Unsupported type {type(roots)}")
 
 
 def _poles(given: dict) -> None:
@@ -526,6 +581,7 @@ def _check_of(names: str, check: Callable) -> dict[str, Callable]:
 
 # {name: a function of the arguments given, that raises, or returns why CuPy refuses them, or None}
 UNABLE = {
+    **_check_of("fht ifht", _hankel),
     **_check_of("dct idct dst idst dctn idctn dstn idstn", _kinds),
     **_check_of("binary_erosion", _iterations),
     **_check_of("binary_dilation", functools.partial(_iterations, turned=True)),
@@ -544,7 +600,12 @@ UNABLE = {
     **_check_of("white_tophat black_tophat", _structure),
     **_check_of("upfirdn", _upfirdn),
     **_check_of("resample_poly", _padded),
-    **_check_of("check_COLA check_NOLA coherence csd firwin firwin2 istft", _window),
+    **_check_of("check_COLA check_NOLA coherence csd firwin firwin2", _window),
+    **_check_of("istft", _resynthesized),
+    **_check_of("zpk2sos", _in_sections),
+    **_check_of("cont2discrete lsim step", _paired),
+    **_check_of("dimpulse", _of_steps),
+    **_check_of("impulse", _timed),
     **_check_of("periodogram spectrogram stft welch", _window),
     **_check_of("resample", lambda given: _window(given) or _in_time(given)),
     **_check_of("convolve2d correlate2d", _summed),
@@ -555,7 +616,7 @@ UNABLE = {
     **_check_of("medfilt2d", _flat),
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
-    **_check_of("zpk2tf", _zeros),
+    **_check_of("zpk2ss zpk2tf", _zeros),
     **_check_of("invres invresz", _poles),
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),

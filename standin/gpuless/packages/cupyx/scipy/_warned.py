@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from cupy._core._ndarray import ndarray
 from cupy.cuda import stream
+from scipy.linalg import hankel, toeplitz
+from scipy.signal import lti
 
 from cupyx.scipy import _blocks
 
@@ -99,6 +101,54 @@ def sharp(lost: Callable, *args, **given) -> str:
     return _LOST.format("all" if part > 1 else f"about {part:.0e}") if part > 3e-5 else ""
 
 
+_FIT = (
+    "these bands and weights hardly determine a filter of this length: of its coefficients about "
+    "{:.0e} is rounding, in CuPy another than here. Take fewer taps, or narrower gaps."
+)
+
+
+def _fitted(first, given: dict) -> bool | str:
+    """``firls``, where the matrix of its equations is nearly singular."""
+    if stream.capturing():
+        return False
+    stream.catch_up()
+    arrays = [getattr(given.get(k), "_array", given.get(k)) for k in ("bands", "weight")]
+    try:
+        count = int(given["numtaps"])
+        bands = np.asarray(arrays[0], float).reshape(-1, 2) / (0.5 * (given.get("fs") or 2))
+        weight = np.ones(len(bands)) if arrays[1] is None else np.asarray(arrays[1], float).ravel()
+        q = np.sinc(bands * np.arange(count)[:, None, None]) * bands
+        q = np.diff(q, axis=2)[:, :, 0] @ weight
+        half = (count + 1) // 2
+        lost = np.finfo(float).eps * np.linalg.cond(
+            toeplitz(q[:half]) + hankel(q[:half], q[half - 1 :])
+        )
+    except (TypeError, ValueError, np.linalg.LinAlgError):  # which firls() refuses
+        return False
+    return _FIT.format(min(lost, 1)) if lost > 1e-7 else False
+
+
+_UNDAMPED = (
+    "the times are chosen by the damping of the poles, and one of them has hardly any: CuPy may "
+    "choose others. Give them."
+)
+
+
+def _endless(first, given: dict) -> bool | str:
+    """``impulse`` and ``step`` that choose their times from a pole on the imaginary axis."""
+    if given.get("T") is not None or not isinstance(given["system"], tuple) or stream.capturing():
+        return False
+    stream.catch_up()
+    system = [getattr(value, "_array", value) for value in given["system"]]
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            poles = np.linalg.eigvals(lti(*system).to_ss().A)
+    except (TypeError, ValueError, np.linalg.LinAlgError):
+        return False
+    still = np.abs(poles.real).min(initial=np.inf) < 1e-9 * np.abs(poles).max(initial=1e-300)
+    return _UNDAMPED if still else False
+
+
 def _smoothed(first, given: dict) -> bool:
     plain = not np.any(given.get("order", 0)) and not {"truncate", "radius"}.intersection(given)
     return _summed(first, given) if plain else odd(first)  # where no weight is 0
@@ -130,6 +180,8 @@ DIFFERS = {
     **_check_of("morphological_gradient morphological_laplace", _ordered),
     **_check_of("white_tophat black_tophat medfilt medfilt2d order_filter", _ordered),
     **_check_of("convolve convolve1d convolve2d correlate correlate1d correlate2d", _summed),
+    **_check_of("firls", _fitted),
+    **_check_of("impulse step", _endless),
     "deconvolve": lambda first, given: sharp(_blocks.lost_in_division, *given.values()),
     "filtfilt": functools.partial(_recursive, _blocks.lost_both_ways),
     "lfilter": functools.partial(_recursive, _blocks.lost),

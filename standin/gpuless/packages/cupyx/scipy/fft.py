@@ -57,6 +57,8 @@ def _planned(name: str):
         if x.dtype == _np.float16:  # of which cupy.fft makes a half again
             x = x.astype(_np.float32)
         if not hermitian:
+            if not one and isinstance(values["s"], list):  # which CuPy tells from a tuple
+                s = values["s"]
             made = transform(x, s[0], axes[0], norm) if one else transform(x, s, axes, norm)
             if values["overwrite_x"] and "h" not in name:
                 return _plans.overwritten(x, made, _plans.kind(name), axes)

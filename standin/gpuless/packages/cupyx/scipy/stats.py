@@ -18,6 +18,9 @@ from gpuless import not_covered as _not_covered
 globals().update(_serve(_library, arrays=True))
 
 
+_boxcox_llf = boxcox_llf  # noqa: F821
+
+
 def _taken(*values) -> None:
     for value in values:
         if not isinstance(value, _ndarray):
@@ -97,6 +100,15 @@ def entropy(pk, qk=None, base=None, axis=0):
     if base is not None:
         found /= _math.log(base)
     return found
+
+
+def boxcox_llf(lmb, data):
+    """SciPy's, in the type of ``data``; of float16 in single precision on the way."""
+    _taken(data)
+    dtype = data.dtype if data.dtype.kind in "fc" else float
+    wide = data.astype(_cupy.float32) if dtype == _cupy.float16 else data
+    lmb = lmb.item() if hasattr(lmb, "item") else lmb
+    return _boxcox_llf(lmb, wide).astype(dtype, copy=False)
 
 
 def trim_mean(a, proportiontocut, axis=0):

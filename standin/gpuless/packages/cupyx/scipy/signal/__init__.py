@@ -16,7 +16,7 @@ from cupy._core._refused import checked as _checked
 from scipy import signal as _library
 
 from cupyx.scipy._faces import serve as _serve
-from cupyx.scipy.signal import _frequencies, _history, _peaks, _smoothing, _waveforms
+from cupyx.scipy.signal import _designs, _frequencies, _history, _peaks, _smoothing, _waveforms
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
 
@@ -31,11 +31,11 @@ find_peaks, peak_prominences = _peaks.find_peaks, _peaks.peak_prominences
 peak_widths = _peaks.peak_widths
 sawtooth = _waveforms.sawtooth_of(sawtooth)  # noqa: F821
 square = _waveforms.square_of(square)  # noqa: F821
+unit_impulse = _waveforms.unit_impulse
 _buttap, _ellipap = buttap, ellipap  # noqa: F821
 _decimate = decimate  # noqa: F821
 _gauss_spline, _group_delay = gauss_spline, group_delay  # noqa: F821
 _lombscargle = lombscargle  # noqa: F821
-_place_poles = place_poles  # noqa: F821
 _sepfir2d = sepfir2d  # noqa: F821
 _unique_roots = unique_roots  # noqa: F821
 _wiener = wiener  # noqa: F821
@@ -142,6 +142,53 @@ for _name in ("csd", "welch"):
     globals()[_name] = _median_in_double(_name)
 
 
+def _all_at_once(detrend, axis):
+    """``detrend``, a function of the reader's, as CuPy calls it: with all the segments. SciPy's has
+    one after the other, so that it is refused where that is not the same."""
+
+    def laid(parts):
+        if axis == -1:
+            return detrend(parts)
+        return _cupy.rollaxis(detrend(_cupy.rollaxis(parts, -1, axis)), axis, parts.ndim)
+
+    def call(part):
+        part = _cupy.asarray(part)
+        alone = laid(part[..., None, :])[..., 0, :]
+        among = laid(_cupy.stack([part, part[..., ::-1] * 2 + 1], -2))[..., 0, :]
+        near = 1e-4 * float(abs(part).max())
+        if not _cupy.allclose(alone, among, atol=near, equal_nan=True):
+            raise _not_covered("cupyx.scipy.signal: a detrend that mixes segments")
+        return alone.get()
+
+    return call
+
+
+def _of_segments(name: str):
+    """The function of that name, whose window scales in double precision, as CuPy's, and which
+    gives a function for detrend arrays of the device."""
+    function, signature = globals()[name], _inspect.signature(getattr(_library, name))
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        if callable(detrend := given.get("detrend")):
+            if name in ("spectrogram", "stft"):
+                given["detrend"] = lambda parts: detrend(_cupy.asarray(parts)).get()
+            else:
+                given["detrend"] = _all_at_once(detrend, given.get("axis", -1))
+        for key in ("x", "y") if name != "spectrogram" else ():
+            if key in given:
+                given[key] = _cupy.asarray(given[key])
+        if "window" in given and name != "stft":
+            given["window"] = _doubled(given["window"])
+        return function(**given)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in "coherence csd periodogram spectrogram stft welch".split():
+    globals()[_name] = _of_segments(_name)
+
+
 def _of_something(name: str):
     """The function of that name; of nothing it is nothing, in the type of the first array."""
     function = globals()[name]
@@ -180,6 +227,10 @@ for _name in "dfreqresp findfreqs lp2bp lp2bs zpk2tf".split():
 
 
 globals().update(_frequencies.of(globals()))
+firwin = _designs.firwin_of(firwin)  # noqa: F821
+minimum_phase = _designs.minimum_phase_of(minimum_phase)  # noqa: F821
+place_poles = _designs.place_poles_of(place_poles)  # noqa: F821
+globals().update(_designs.group_of(globals()))
 
 
 def _rounded(name: str):
@@ -235,10 +286,45 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False):
     """The periodogram of values at uneven times, NaN at frequency 0; normalized by what they were
     before their mean was taken off."""
     x, y, freqs = (_cupy.asarray(v, float) for v in (x, y, freqs))
+    if not all(v.flags.c_contiguous for v in (x, freqs, *([] if precenter else [y]))):
+        raise _not_covered("cupyx.scipy.signal.lombscargle of every so many numbers; copy them")
     found = _lombscargle(x, y - y.mean() if precenter else y, freqs)
     found = found.reshape(freqs.shape)  # SciPy makes a number of one
     found = _cupy.where(freqs == 0, _cupy.nan, found)
-    return found * (2 / _cupy.dot(y, y)) if normalize else found
+    if x.size == 1:
+        raise _not_covered("cupyx.scipy.signal.lombscargle of one value")
+    if not normalize:
+        return found
+    power = _cupy.dot(y, y)
+    return _cupy.where(power == 0, 0.0, found * (2 / power))
+
+
+def vectorstrength(events, period):
+    """How well events agree with each period, and their mean phase: in the type of both."""
+    events, period = _cupy.asarray(events), _cupy.asarray(period)
+    if events.ndim > 1 or period.ndim > 1:
+        raise ValueError("events and periods have no more than one dimension")
+    if (period <= 0).any():
+        raise ValueError("periods must be positive")
+    turns = _cupy.dot(2j * _np.pi / _cupy.atleast_2d(period).T, _cupy.atleast_2d(events))
+    mean = _cupy.exp(turns).mean(axis=1)
+    mean = mean if period.ndim else mean[0]
+    return _cupy.abs(mean), _cupy.angle(mean)
+
+
+def _plain(name: str):
+    """The function of that name, of numbers, of which it makes a number."""
+    function, library = globals()[name], getattr(_library, name)
+
+    def call(*args, **kwargs):
+        of_arrays = any(isinstance(v, _ndarray) for v in (*args, *kwargs.values()))
+        return (function if of_arrays else library)(*args, **kwargs)
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("kaiser_atten", "kaiser_beta", "kaiserord"):
+    globals()[_name] = _plain(_name)
 
 
 def buttap(N):
@@ -260,7 +346,7 @@ def sepfir2d(input, hrow, hcol):
 
 def unique_roots(p, tol=1e-3, rtype="min"):
     """SciPy's, of roots that are nearer to each other than ``tol``, and not as far as it."""
-    if tol <= 0:
+    if tol <= 0 and rtype in ("max", "maximum", "min", "minimum", "avg", "mean"):
         return _cupy.empty(0), _cupy.empty(0)
     return _unique_roots(p, _np.nextafter(float(tol), 0), rtype)
 
@@ -272,16 +358,6 @@ def sweep_poly(t, poly, phi=0):
     integral = _cupy.zeros(poly.shape[0] + 1)
     integral[:-1] = poly / _cupy.arange(1, poly.shape[0] + 1)[::-1]
     return _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
-
-
-def place_poles(A, B, poles, method="YT", rtol=1e-3, maxiter=30):
-    """SciPy's, with its arrays on the device."""
-    found = _place_poles(A, B, poles, method, rtol, maxiter)
-    for key, value in vars(found).items():
-        if isinstance(value, _np.ndarray):
-            setattr(found, key, _cupy.asarray(value))
-    found.requested_poles = _cupy.asnumpy(found.computed_poles)  # CuPy puts NumPy's in both
-    return found
 
 
 def choose_conv_method(in1, in2, mode="full"):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import operator
 
 import numpy as np
+from cupy._core._creation import asarray
 from cupy._core._ndarray import ndarray
+from cupy._core._run import routine
+from numpy.polynomial.polynomial import polyval
 from scipy.fft import next_fast_len
 
 
@@ -36,12 +39,25 @@ def _single(*arrays) -> bool:
     return all(isinstance(v, ndarray) and v.dtype.char in "fF" and v.size > 1 for v in arrays)
 
 
+def _responded(b, a, w, fs):
+    """The response to frequencies in single precision, of which the powers are, too."""
+    w = 2 * np.pi * w / fs
+    turned = np.exp(-1j * w)
+    above, below = (polyval(turned, np.atleast_1d(c), tensor=False) for c in (b, a))
+    return w * fs / (2 * np.pi), above / below
+
+
 def of(library: dict) -> dict:
     """{name: function} of those in SciPy's ``library`` whose results have other types."""
 
     def freqz(
         b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False
     ):  # fmt: skip
+        b, a = (asarray(c) if isinstance(c, np.ndarray) else c for c in (b, a))
+        if isinstance(worN, ndarray) and worN.dtype.kind == "c":
+            worN = worN.real
+        if isinstance(worN, ndarray) and worN.ndim and worN.dtype.char in "ef" and plot is None:
+            return routine(_responded, b, a, worN, fs)
         numbers = _doubled(b), _doubled(a), _doubled(worN)
         w, h = library["freqz"](*numbers, whole, plot, fs, include_nyquist)
         made = np.result_type(_dtype(b), _dtype(a), np.complex64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from cupy._core._creation import asarray
+from cupy._core._creation import asarray, zeros
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
 from cupy._core._run import routine
@@ -41,9 +41,17 @@ def _chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True):
     return np.cos(phase.astype(np.float32) + phi)
 
 
+def _of_its_type(dtype, *numbers) -> None:
+    """TypeError for a number on the device that is not of the times' type: a kernel has one."""
+    for number in numbers:
+        if isinstance(number, ndarray) and number.dtype != dtype:
+            raise TypeError(f"Type is mismatched. {number.dtype} {dtype} T")
+
+
 def chirp_of(library):
     def chirp(t, *args, **kwargs):
         t = asarray(t)
+        _of_its_type(float if t.dtype.kind in "iu" else t.dtype, *args, *kwargs.values())
         if t.dtype == np.float16:
             raise not_covered("cupyx.scipy.signal.chirp of float16")
         if t.dtype == np.float32:
@@ -61,6 +69,7 @@ def gausspulse_of(library):
         t = asarray(t)
         if t.dtype.char not in "fd":  # CuPy has the width of a pulse as an integer, too
             raise not_covered(f"cupyx.scipy.signal.gausspulse of {t.dtype}")
+        _of_its_type(t.dtype, *args[:1], kwargs.get("fc"))
         made = library(t, *args, **kwargs)
         if isinstance(made, tuple):
             return tuple(one.astype(t.dtype, copy=False) for one in made)
@@ -92,6 +101,21 @@ def square_of(library):
         return _of_one_type(library, "square", t, duty)
 
     return named(square, "square", "of SciPy, on the device")
+
+
+def unit_impulse(shape, idx=None, dtype=float):
+    """An impulse at ``idx``: one place, or one index for each axis, none of them negative."""
+    found = zeros(shape, dtype)
+    if found.dtype.kind == "b":
+        raise TypeError("CuPy's unit_impulse() has no kernel for bool")
+    if isinstance(idx, np.ndarray) and idx.size > 1:
+        raise ValueError("CuPy's unit_impulse() takes no NumPy array for idx; give a tuple")
+    if isinstance(idx, str) and idx == "mid":
+        idx = tuple(n // 2 for n in found.shape)
+    elif not hasattr(idx, "__iter__"):
+        idx = (0 if idx is None else idx,) * found.ndim
+    found.ravel()[np.ravel_multi_index(idx, found.shape)] = 1
+    return found
 
 
 def _parzen(size):

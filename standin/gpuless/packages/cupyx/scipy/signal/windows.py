@@ -21,7 +21,7 @@ def get_window(window, Nx, fftbins=True):
     _check_window(window)
     if _is_parzen(window):
         return parzen(Nx, not fftbins)
-    return _get_window(window, Nx, fftbins)
+    return _get_window(window, Nx, bool(fftbins))
 
 
 globals().update(_checked("windows", globals(), _library))
