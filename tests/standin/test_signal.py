@@ -83,6 +83,8 @@ def test_the_state_of_sections_counts_its_axes_as_cupy_does():
     sections = signal.butter(4, 0.3, output="sos")
     x = cp.ones((3, 50))
     assert signal.sosfilt(sections, x, zi=cp.zeros((2, 3, 4)))[1].shape == (2, 4, 3)
+    with pytest.raises(ValueError, match="not SciPy's two"):
+        signal.sosfilt(sections, x[0], zi=cp.zeros((2, 2)))
     assert signal.sosfilt(sections, x.T, 0, cp.zeros((2, 4, 3)))[1].shape == (4, 2, 3)
 
 

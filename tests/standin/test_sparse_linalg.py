@@ -69,7 +69,7 @@ def test_cycles_of_gmres():
     solutions, norms = [], []
     a, b = cp.asarray(A), cp.asarray(B)
     options = {"restart": 3, "rtol": 1e-10}
-    linalg.gmres(a, b, callback=solutions.append, callback_type="x", **options)
+    linalg.gmres(a, b, callback=lambda x: solutions.append(x.copy()), callback_type="x", **options)
     x, info = linalg.gmres(a, b, callback=norms.append, **options)
     assert info == 0 and not solutions[0].any() and (solutions[-1] == x).all()
     expected = [np.linalg.norm(B - A @ one.get()) / np.linalg.norm(B) for one in solutions[1:]]
@@ -311,6 +311,32 @@ def test_convergence_in_the_last_step_is_convergence():
     for name, nan in (("cg", True), ("cgs", True), ("bicgstab", False)):
         x, _ = getattr(linalg, name)(cp.eye(2), b, x0=b)
         assert bool(cp.isnan(x).any()) is nan
+
+
+@pytest.mark.parametrize("name", ["cg", "cgs", "bicgstab", "gmres"])
+def test_a_callback_that_keeps_its_argument_has_one_array_but_of_cg(name):
+    """As in CuPy, whose solvers write in place."""
+    kept = []
+    of_x = {"callback_type": "x", "restart": 2} if name == "gmres" else {}
+    a, b = cp.asarray(SYMMETRIC), cp.asarray(B)
+    x, _ = getattr(linalg, name)(a, b, callback=kept.append, **of_x)
+    same = [bool((one == x).all()) for one in kept]
+    assert len(same) > 2 and all(same) is (name != "cg")
+
+
+def test_an_operator_that_gives_one_array_each_time_spoils_the_solution():
+    a, b = sparse.diags([-1, 2.1, -1], [-1, 0, 1], (12, 12), format="csr"), cp.arange(12.0)
+    buffer, scale = cp.empty(12), 1 / a.diagonal()
+
+    def solved(**how):
+        inverse = linalg.LinearOperator(
+            (12, 12), lambda v: cp.multiply(v.ravel(), scale, **how), dtype="f8"
+        )
+        x, info = linalg.bicgstab(a, b, M=inverse)
+        assert info == 0
+        return float(abs(a @ x - b).max())
+
+    assert solved() < 1e-3 and solved(out=buffer) > 0.1
 
 
 def test_what_an_h200_reads_as_other_numbers_is_refused():

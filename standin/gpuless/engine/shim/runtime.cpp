@@ -149,10 +149,10 @@ const char *standin_output(size_t *length, size_t *lost) {
 // ---- called from kernels -------------------------------------------------------------------------
 
 // How many numbers and texts a format takes; no more than this does CUDA's printf return. It knows the sizes
-// h, l and ll and no '.*', reads what stands behind others from a wrong place, and hh as something else.
+// h, l and ll and no '.*', reads hh as something else, and writes what it does not know as it stands.
 static int conversions(const char *format, void *caller) {
     int count = 0;
-    bool writes = false, misread = false, misplaced = false;
+    bool writes = false, misread = false;
     for (const char *c = format; *c; ++c) {
         if (*c != '%') continue;
         for (++c; *c && strchr("-+ #0123456789.*", *c); ++c) {
@@ -163,17 +163,17 @@ static int conversions(const char *format, void *caller) {
         while (*c && strchr("hlLzjt", *c)) ++c;
         if (!*c) break;
         if (*c == '%') continue;
-        const bool bytes = !strncmp(size, "hh", 2);
-        ++count, misread |= misplaced || bytes;
-        misplaced |= bytes || strchr("Lzjt", *size);
+        ++count;
+        misread |= !strncmp(size, "hh", 2) || strchr("Lzjt", *size) || !strchr("diouxXeEfFgGaAcspn", *c) ||
+                   (*size == 'l' && strchr("cs", *c));
         writes |= *c == 'n';
     }
     if (writes || misread || count > 32) note_place(caller);
     if (writes) standin_fail(STANDIN_FAULT, "printf with %%n, which CUDA's does not have");
     if (misread)
         standin_fail(STANDIN_FAULT,
-                     "printf: CUDA's knows the sizes h, l and ll and no '.*', and misreads %%hhd and what stands "
-                     "behind others, such as %%zu: cast the number");
+                     "printf: CUDA's knows the sizes h, l and ll and no '.*', misreads %%hhd, and writes others, such "
+                     "as %%zu, as they stand: cast the number, and write %%llu");
     if (count > 32)
         standin_fail(STANDIN_FAULT,
                      "printf of %d values: CUDA's takes 32, and writes the rest of the format as it stands", count);

@@ -15,7 +15,7 @@ from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import place
 from scipy.sparse import linalg as _library
 
-from cupyx.scipy.sparse.linalg._operators import aslinearoperator, for_scipy
+from cupyx.scipy.sparse.linalg._operators import LinearOperator, aslinearoperator, for_scipy
 
 
 def _vector(value, n: int, name: str) -> cupy.ndarray:
@@ -26,52 +26,52 @@ def _vector(value, n: int, name: str) -> cupy.ndarray:
     return value
 
 
-def _system(A, b, x0, M) -> dict:
-    """SciPy's arguments for a square system, in the dtype of ``A``."""
+class _Identity(LinearOperator):
+    """It gives what it is given, and no copy."""
+
+    def _matvec(self, x):
+        return x
+
+
+def _system(A, b, x0, M) -> tuple:
+    """``A``, ``M``, ``x`` and ``b`` of a square system, in the dtype of ``A``, in new arrays."""
     A = aslinearoperator(A)
     n = A.shape[0]
     if A.shape != (n, n):
         raise ValueError(f"expected square matrix (shape: {A.shape})")
     if A.dtype.char not in "fdFD":
         raise TypeError(f"unsupported dtype (actual: {A.dtype})")
-    given = {"b": _vector(b, n, "b")}
-    if x0 is not None:
-        given["x0"] = _vector(x0, n, "x0")
-    given = {name: value.astype(A.dtype).ravel()._host() for name, value in given.items()}
-    if M is not None:
-        M = aslinearoperator(M)
-        if M.shape != A.shape:
-            raise ValueError("matrix and preconditioner have different shapes")
-        given["M"] = for_scipy(M)
-    return {"A": for_scipy(A), **given}
-
-
-def _on_device(callback: Callable | None) -> Callable | None:
-    return None if callback is None else lambda x: callback(place(x))
+    b = _vector(b, n, "b").astype(A.dtype).ravel()
+    x = cupy.zeros(n, A.dtype) if x0 is None else _vector(x0, n, "x0").astype(A.dtype).ravel()
+    M = _Identity(A.dtype, A.shape) if M is None else aslinearoperator(M)
+    if M.shape != A.shape:
+        raise ValueError("matrix and preconditioner have different shapes")
+    return A, M, x, b
 
 
 def _krylov(steps: Callable, iterations: int) -> Callable:
     """The solver of these steps; ``iterations`` times ``n`` is its default of ``maxiter``.
 
-    The steps are CuPy's, not SciPy's: when they look at the residual decides about ``info``.
+    The steps are CuPy's, not SciPy's: when they look at the residual decides about ``info``, and
+    what they write in place is seen by a ``callback`` that keeps its argument, and by an operator
+    that gives the same array each time.
     """
 
-    @np.errstate(all="ignore")
     def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-        system = _system(A, b, x0, M)
-        b, norm = system["b"], np.linalg.norm(system["b"])
-        if len(b) == 0 or norm == 0:
-            return place(b), 0
+        A, M, x, b = _system(A, b, x0, M)
+        norm = cupy.linalg.norm(b)
+        if b.size == 0 or norm == 0:
+            return b, 0
         x, info = steps(
-            _library.aslinearoperator(system["A"]).matvec,
-            (lambda v: v.copy()) if M is None else _library.aslinearoperator(system["M"]).matvec,
+            A.matvec,
+            M.matvec,
             b,
-            system.get("x0", np.zeros_like(b)),
+            x,
             max(float(atol), rtol * float(norm)),
-            iterations * len(b) if maxiter is None else maxiter,
-            _on_device(callback) or (lambda x: None),
+            iterations * b.size if maxiter is None else maxiter,
+            callback or (lambda x: None),
         )
-        return place(x), info
+        return x, info
 
     return named(solve, steps.__name__.strip("_"), "``(x, info)`` with ``x`` on the device")
 
@@ -80,15 +80,15 @@ def _cg(A, M, b, x, atol, maxiter, callback):
     r, rho, p, done = b - A(x), 0, None, 0
     while done < maxiter:
         z = M(r)
-        before, rho = rho, np.vdot(r, z)
+        before, rho = rho, cupy.vdot(r, z)
         p = z + rho / before * p if done else z
         q = A(p)
-        alpha = rho / np.vdot(p, q)
+        alpha = rho / cupy.vdot(p, q)
         x = x + alpha * p
         r = r - alpha * q
         done += 1
         callback(x)
-        residual = np.linalg.norm(r)
+        residual = cupy.linalg.norm(r)
         if residual <= atol:
             break
     return x, done if done == maxiter and not residual <= atol else 0
@@ -96,57 +96,62 @@ def _cg(A, M, b, x, atol, maxiter, callback):
 
 def _cgs(A, M, b, x, atol, maxiter, callback):
     first = u = b - A(x)
-    r, p, rho, done = first.copy(), first.copy(), np.dot(first, first), 0
+    r, p, rho, done = first.copy(), first.copy(), cupy.dot(first, first), 0
     while True:
         v = A(M(p))
-        alpha = rho / np.dot(first, v)
+        alpha = rho / cupy.dot(first, v)
         q = u - alpha * v
         z = M(u + q)
         x += alpha * z
         r -= alpha * A(z)
-        residual = np.linalg.norm(r)
+        residual = cupy.linalg.norm(r)
         done += 1
         callback(x)
         if residual <= atol or done >= maxiter:
             return x, done if done == maxiter and not residual < atol else 0
-        before, rho = rho, np.dot(first, r)
+        before, rho = rho, cupy.dot(first, r)
         beta = rho / before
         u = r + beta * q
-        p = (p * beta + q) * beta + u
+        p *= beta
+        p += q
+        p *= beta
+        p += u
 
 
 def _bicgstab(A, M, b, x, atol, maxiter, callback):
-    dot = np.vdot if x.dtype.kind == "c" else np.dot
+    dot = cupy.vdot if x.dtype.kind == "c" else cupy.dot
     least = np.finfo(x.dtype).eps ** 2
     r, done = b - A(x), 0
     first, before = r.copy(), None
     p = v = alpha = omega = None
     while True:
-        residual = np.linalg.norm(r)
+        residual = cupy.linalg.norm(r)
         if residual <= atol or done >= maxiter:
             return x, done if done >= maxiter and not residual <= atol else 0
-        rho = dot(first, r)
+        rho = dot(first, r).item()
         if abs(rho) < least:
             return x, -10
         if done:
             if abs(omega) < least:
                 return x, -11
-            p = (p - omega * v) * (rho / before * (alpha / omega)) + r
+            p -= omega * v
+            p *= rho / before * (alpha / omega)
+            p += r
         else:
             p = r.copy()
         at = M(p)
         v = A(at)
-        along = dot(first, v)
+        along = dot(first, v).item()
         if along == 0:
             return x, -11
         alpha = rho / along
         r -= alpha * v
-        if np.linalg.norm(r) <= atol:
+        if cupy.linalg.norm(r) <= atol:
             x += alpha * at
             return x, 0
         z = M(r)
         t = A(z)
-        omega = dot(t, r) / dot(t, t)
+        omega = (dot(t, r) / dot(t, t)).item()
         x += alpha * at
         x += omega * z
         r -= omega * t
@@ -160,7 +165,6 @@ cgs = _krylov(_cgs, 5)
 bicgstab = _krylov(_bicgstab, 10)
 
 
-@np.errstate(all="ignore")
 def gmres(
     A,
     b,
@@ -182,45 +186,44 @@ def gmres(
     """
     if callback_type not in (None, "x", "pr_norm"):
         raise ValueError(f"Unknown callback_type: {callback_type}")
-    system = _system(A, b, x0, M)
-    n = len(system["b"])
+    A, M, x, b = _system(A, b, x0, M)
+    n = b.size
     restart = min(20 if restart is None else restart, n)
     most = 10 * n if maxiter is None else maxiter
-    matrix, right, precondition = system["A"], system["b"], system.get("M")
-    x = np.array(system.get("x0", np.zeros_like(right)))
-    size = np.linalg.norm(right)
+    size = cupy.linalg.norm(b)
     if not n or not size:
-        return place(right.copy()), 0
+        return b, 0
     enough, done = max(float(atol), rtol * float(size)), 0
     while True:  # SciPy's stops in the middle of a cycle
-        found = x if precondition is None else precondition @ x
-        residual = right - matrix @ found
-        left = np.linalg.norm(residual)
+        found = M.matvec(x)
+        residual = b - A.matvec(found)
+        left = cupy.linalg.norm(residual)
         if callback is not None and callback_type == "x":
-            callback(place(found))
+            callback(found)
         elif callback is not None and done:
-            callback(place(np.asarray(left / size)))
+            callback(left / size)
         if left <= enough or done >= most:
-            return place(found), 0 if left <= enough else done
-        x = x + _cycle(matrix, precondition, residual, left, restart)
+            return found, 0 if left <= enough else done
+        x += _cycle(A, M, residual, left, restart)
         done += restart
 
 
-def _cycle(matrix, precondition, residual, norm, steps: int):
+def _cycle(A, M, residual, norm, steps: int):
     """What a cycle of Arnoldi's iteration adds to the solution."""
-    base = np.empty((len(residual), steps), residual.dtype)
+    base = cupy.empty((residual.size, steps), residual.dtype, order="F")
     inner = np.zeros((steps + 1, steps), residual.dtype)
     v = residual / norm
     for j in range(steps):
         base[:, j] = v
-        u = matrix @ (v if precondition is None else precondition @ v)
-        inner[: j + 1, j] = base[:, : j + 1].conj().T @ u
-        u = u - base[:, : j + 1] @ inner[: j + 1, j]
-        inner[j + 1, j] = np.linalg.norm(u)
-        v = u / inner[j + 1, j]
+        u = A.matvec(M.matvec(v))
+        along = base[:, : j + 1].conj().T @ u
+        u -= base[:, : j + 1] @ along
+        size = cupy.linalg.norm(u)
+        inner[: j + 1, j], inner[j + 1, j] = along.get(), size.item()
+        v = u / size
     start = np.zeros(steps + 1, residual.dtype)
-    start[0] = norm
-    return base @ np.linalg.lstsq(inner, start)[0]
+    start[0] = norm.item()
+    return base @ cupy.array(np.linalg.lstsq(inner, start)[0])
 
 
 @np.errstate(all="ignore")
@@ -230,13 +233,17 @@ def minres(
     """Solve ``(A - shift I) x = b`` for a symmetric ``A``: ``(x, info)``, ``x`` in float64 where it
     would be float32. ValueError where ``check`` finds ``A`` or ``M`` not symmetric.
     """
-    system = _system(A, b, x0, M)
+    plain = M is None
+    A, M, x, b = _system(A, b, x0, M)
     x, info = _library.minres(
-        **system,
+        for_scipy(A),
+        b._host(),
+        x._host(),
+        M=None if plain else for_scipy(M),
         shift=shift,
         rtol=tol,
-        maxiter=5 * len(system["b"]) if maxiter is None else maxiter,
-        callback=_on_device(callback),
+        maxiter=5 * b.size if maxiter is None else maxiter,
+        callback=None if callback is None else lambda x: callback(place(x)),
         check=check,
     )
     return place(x.astype(np.float64) if x.dtype == np.float32 else x), info
