@@ -202,6 +202,9 @@ def test_small_functions_of_cupy():
         square[::-1] - square.max(0),
     )
     same(cp.apply_along_axis(cp.diag, 1, ours), np.apply_along_axis(np.diag, 1, square))
+    rows = cp.arange(6.0).reshape(2, 3)
+    cp.apply_along_axis(lambda row: cp.subtract(row, row[0], out=row), 1, rows)  # a view
+    assert rows.tolist() == [[0, 1, 2], [0, 1, 2]]
     same(cp.apply_over_axes(cp.sum, cp.asarray(CUBE), [0, 2]), CUBE.sum((0, 2), keepdims=True))
     together = cp.broadcast(ours[:, None], ours[:3, :1])
     assert (together.shape, together.nd, together.size) == ((4, 3, 4), 3, 48)

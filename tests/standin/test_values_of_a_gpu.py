@@ -640,6 +640,19 @@ def test_long_products_and_norms_of_single_precision():
     assert (cp.cumsum(cp.ones((1 << 24) + 100, "f"))[-1] == (1 << 24) + 100).all()
 
 
+@pytest.mark.parametrize("dtype", ["f", "F"])
+def test_long_products_of_numbers_that_are_all_alike(dtype):
+    """OpenBLAS adds them in few rows: 2e-4 off at a million numbers, and a hundredth of complex."""
+    x = cp.full((ROWS, 2), 0.1, dtype)
+    a, b, out = x[:, 0].copy(), cp.ones(ROWS, dtype), cp.empty((), dtype)
+    cp.dot(a, b, out=out)
+    for found in (out, a @ b, cp.dot(a, b), cp.inner(a, b), cp.tensordot(a, b, 1), cp.vdot(a, b)):
+        assert float(abs(found)) == pytest.approx(0.1 * ROWS, rel=1e-6)
+    for found in (x.T @ b, b @ x, cp.tensordot(x, b, (0, 0))):
+        np.testing.assert_allclose(abs(found).get(), 0.1 * ROWS, rtol=1e-6)
+    assert float(cp.linalg.norm(x)) == pytest.approx(0.1 * (2 * ROWS) ** 0.5, rel=1e-6)
+
+
 @pytest.mark.parametrize(("size", "dtype"), [(3000, "e"), (100_000, "f"), (100_000, "F")])
 def test_long_running_products(size, dtype):
     """Of numbers near 1, where a rounding after each would lead astray."""

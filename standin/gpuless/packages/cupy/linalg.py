@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from cupy._core._dispatch import named
 from cupy._core._ndarray import ndarray
-from cupy._core._reductions import normalized, one_by_one
+from cupy._core._reductions import MANY, normalized, one_by_one
 from cupy._core._refused import checked
 from cupy._core._routines import matmul, matrix_transpose  # noqa: F401
 from cupy._core._row import row
@@ -250,7 +250,8 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         return made.reshape((1,) * x.ndim) if keepdims else made
     half = x.dtype.char == "e" and axis is not None
     half = half and (ord in (None, 1, "fro", "f") or ord == 2 and isinstance(axis, int))
-    if not half and not (x.dtype.char in "fF" and one_by_one(x, axis)):
+    long = of_all and axis is None and x.size > MANY  # for the CPU's library, in few long rows
+    if not half and not (x.dtype.char in "fF" and (long or one_by_one(x, axis))):
         return np.linalg.norm(x, ord, axis, keepdims)
     wide = x.astype("f" if half else np.result_type(x, "d"))  # as exact as a GPU's sums of parts
     made = np.asarray(np.linalg.norm(wide, ord, axis, keepdims))

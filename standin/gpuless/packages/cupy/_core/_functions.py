@@ -14,13 +14,11 @@ from cupy._core._creation import array, asarray, empty
 from cupy._core._dispatch import SCALARS, check_number, named, submit, unsupported
 from cupy._core._indexing import check_copy, number_of, wrapped
 from cupy._core._ndarray import ndarray
-from cupy._core._ndarray import place as copy_of
-from cupy._core._routines import broadcast_to, expand_dims
+from cupy._core._routines import broadcast_to, expand_dims, moveaxis
 from cupy._core._run import routine, run, unwrap, unwrap_call
 from cupy._core._special import fit
 from cupy._core._ufunc import broadcast as common_shape
 from cupy._core._ufunc import mask_of
-from cupy.cuda.stream import catch_up
 
 
 def copyto(dst, src, casting="same_kind", where=None) -> None:
@@ -131,17 +129,19 @@ putmask = _writes(np.putmask)
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs) -> ndarray:
-    """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a device array."""
-
-    def on_device(line):
-        return array(func1d(array(line), *args, **kwargs))._array
-
-    catch_up()
-    _alignment.check(arr)
-    made = np.apply_along_axis(on_device, axis, arr._array)
-    if made.ndim == arr.ndim:  # CuPy gathers the lines before it turns the axis back
-        made = np.moveaxis(np.ascontiguousarray(np.moveaxis(made, axis, -1)), -1, axis)
-    return copy_of(made, "S")
+    """``func1d`` of every 1-D slice of ``arr`` along ``axis``, each a view of it."""
+    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    lines, found = moveaxis(arr, axis, -1), None
+    for at in np.ndindex(lines.shape[:-1]):
+        made = asarray(func1d(lines[(*at, ...)], *args, **kwargs))
+        if found is None:
+            found, turns = empty(lines.shape[:-1] + made.shape, made.dtype), made.ndim
+        found[at] = made
+    if found is None:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    for _ in range(turns):
+        found = moveaxis(found, -1, axis)
+    return found
 
 
 def apply_over_axes(func, a, axes) -> ndarray:

@@ -16,7 +16,7 @@ from cupy._core._dispatch import check_number, named, unsupported
 from cupy._core._indexing import wrapped
 from cupy._core._loops import remainder
 from cupy._core._ndarray import ndarray, poison
-from cupy._core._reductions import into, normalized
+from cupy._core._reductions import MANY, into, normalized
 from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
 
@@ -481,25 +481,32 @@ def blas(a, b, *args, **kwargs) -> str | None:
     return None if a.size == b.size == a.shape[-1] else "cuBLAS"
 
 
-def _in_half(function: Callable) -> Callable:
-    """``function``, sums of products. Where that is one sum of halves, CuPy makes halves of the
-    products before it adds them."""
+def _in_parts(function: Callable) -> Callable:
+    """``function``, sums of products, which a GPU adds in parts and the CPU's library in few long
+    rows: many of single precision are added in double precision, as exact as a GPU's. Where it is
+    one sum of halves, CuPy makes halves of the products before it adds them."""
 
     @functools.wraps(function)
-    def call(a, b, *args, **kwargs):
-        made = function(a, b, *args, **kwargs)
+    def call(a, b, *args, out=None, **kwargs):
+        into = {} if out is None else {"out": out}
+        made = function(a, b, *args, **kwargs, **into)
+        dtype = np.result_type(a, b)
         one = a.ndim and b.ndim and a.size == b.size == a.shape[-1]
-        if not one or np.result_type(a, b) != "e":
+        if one and dtype == "e":
+            exact = np.multiply(a.ravel(), b.ravel(), dtype="e").sum(dtype="f").astype("e")
+        elif dtype.char in "fF" and a.size * b.size > MANY**2 * np.size(made):
+            wide = np.result_type(dtype, "d")
+            exact = function(a.astype(wide), b.astype(wide), *args, **kwargs).astype(dtype)
+        else:
             return made
-        total = np.multiply(a.ravel(), b.ravel(), dtype="e").sum(dtype="f").astype("e")
-        made = np.asarray(made)
-        made[...] = total
+        made = np.asarray(made) if out is None else out
+        made[...] = exact
         return made
 
     return call
 
 
-@_in_half
+@_in_parts
 def matmul(a, b, *, out=None, dtype=None, **kwargs):
     """The product in the operands' own type, of which ``dtype`` is made afterwards."""
     if dtype is None:
@@ -513,21 +520,22 @@ def matmul(a, b, *, out=None, dtype=None, **kwargs):
     return out
 
 
-@_in_half
+@_in_parts
 def inner(a, b):
     if a.ndim and b.ndim and a.shape[-1] == b.shape[-1] == 0:
         raise ZeroDivisionError("integer division or modulo by zero")  # CuPy divides by it
     return np.inner(a, b) if a.ndim and b.ndim else np.multiply(a, b, order="C")
 
 
-@_in_half
+@_in_parts
 def dot(a, b, out=None):
     return np.dot(a, b, out) if a.ndim and b.ndim else np.multiply(a, b, out, order="C")
 
 
-vdot = _in_half(np.vdot)
+vdot = _in_parts(np.vdot)
 
 
+@_in_parts
 def tensordot(a, b, axes=2):
     if not (a.ndim and b.ndim) and axes not in (0, ((), ())):
         raise ValueError("An input is zero-dim while axes has dimensions")

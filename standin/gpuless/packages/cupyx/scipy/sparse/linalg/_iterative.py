@@ -235,6 +235,12 @@ def minres(
     """
     plain = M is None
     A, M, x, b = _system(A, b, x0, M)
+    found = x.astype(np.promote_types(x.dtype, np.float64))
+
+    def tell(now):
+        found[...] = place(now)  # always in the same array, as CuPy
+        callback(found)
+
     x, info = _library.minres(
         for_scipy(A),
         b._host(),
@@ -243,10 +249,11 @@ def minres(
         shift=shift,
         rtol=tol,
         maxiter=5 * b.size if maxiter is None else maxiter,
-        callback=None if callback is None else lambda x: callback(place(x)),
+        callback=tell if callback else None,
         check=check,
     )
-    return place(x.astype(np.float64) if x.dtype == np.float32 else x), info
+    found[...] = place(x)
+    return found, info
 
 
 @np.errstate(all="ignore")
