@@ -149,6 +149,14 @@ def test_empty_inputs():
         assert largest(cp.zeros((0, 3)), axis=1).shape == (0,)
 
 
+def test_millions_of_numbers_are_added_in_parts():
+    total = cp.ReductionKernel("T a", "T y", "a", "a + b", "y = a", "0", "total")
+    n = 6_000_000
+    assert float(total(cp.full(n, 0.1, "f"))) == pytest.approx(0.1 * n, rel=1e-5)
+    assert int(total(cp.arange(n))) == n * (n - 1) // 2
+    assert (total(cp.ones((2, n // 2), "i4"), axis=1) == n // 2).all()
+
+
 def test_without_an_identity_partials_start_at_zero():
     """A trap on a GPU as well: the maximum of negative numbers is then 0."""
     largest = cp.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "largest")

@@ -339,6 +339,20 @@ def test_an_operator_that_gives_one_array_each_time_spoils_the_solution():
     assert solved() < 1e-3 and solved(out=buffer) > 0.1
 
 
+def test_searches_that_end_elsewhere_are_refused():
+    a = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (30, 30), format="csr")
+    with pytest.raises(NotImplementedError, match="before it has converged"):
+        linalg.eigsh(a, 2, maxiter=5)
+    assert float(linalg.eigsh(a, 2, maxiter=300)[0][-1]) == pytest.approx(3.98973864)
+    start = cp.asarray(np.random.default_rng(0).random((30, 2)))
+    with pytest.raises(NotImplementedError, match="complex"):
+        linalg.lobpcg(a.astype(complex), start)
+    _, _, values, norms = linalg.lobpcg(
+        a, start, maxiter=200, tol=1e-6, retLambdaHistory=True, retResidualNormsHistory=True
+    )
+    assert len(values) == len(norms) and bool((values[-1] != values[-2]).any())
+
+
 def test_what_an_h200_reads_as_other_numbers_is_refused():
     a = sparse.eye(3, format="csr")
     for name in ("lsqr", "lsmr"):

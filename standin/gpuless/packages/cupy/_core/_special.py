@@ -494,7 +494,7 @@ def _in_parts(function: Callable) -> Callable:
         one = a.ndim and b.ndim and a.size == b.size == a.shape[-1]
         if one and dtype == "e":
             exact = np.multiply(a.ravel(), b.ravel(), dtype="e").sum(dtype="f").astype("e")
-        elif dtype.char in "fF" and a.size * b.size > MANY**2 * np.size(made):
+        elif dtype.char in "efF" and a.size * b.size > MANY**2 * np.size(made):
             wide = np.result_type(dtype, "d")
             exact = function(a.astype(wide), b.astype(wide), *args, **kwargs).astype(dtype)
         else:

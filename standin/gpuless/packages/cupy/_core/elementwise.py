@@ -40,7 +40,7 @@ _KERNEL = """\
 # this element, as they end a thread of a GPU, which has one element. The body may not declare
 # another `i`, which is the loop's here as there.
 _ON_CPU = {
-    "begin": "[&](ptrdiff_t _i) __attribute__((always_inline)) {"
+    "begin": "[&](ptrdiff_t _i) __attribute__((always_inline)) -> void {"
     " for (ptrdiff_t i = _i, _turn = 1; _turn; _turn = 0) {",
     "end": "} }(i); _ind.next();",
 }

@@ -1,7 +1,8 @@
 """ReductionKernel: map every element, combine along axes, map the result.
 
 The order of the combinations is that of CuPy's own kernel: 512 partial results, each taking every
-512th element, then a tree. That order decides the last bits of a floating-point sum.
+512th element, then a tree. That order decides the last bits of a floating-point sum. Of millions of
+elements, which CuPy has many blocks combine, each partial result is one of partial results.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ typedef {reduce_type} _type_reduce;
 {linkage} __global__ void {name}({params}) {{
   __shared__ __align__(16) char _shared[{block_size} * sizeof(_type_reduce)];
   _type_reduce *_sdata = reinterpret_cast<_type_reduce *>(_shared);
+  __shared__ __align__(16) char _more[{block_size} * sizeof(_type_reduce)];
+  _type_reduce *_parts = reinterpret_cast<_type_reduce *>(_more);
   const int _columns = 1 << _shift;
   const IndexT _rows = {block_size} >> _shift;
   const IndexT _length = static_cast<IndexT>(_in_ind.size() / _out_ind.size());
   for (ptrdiff_t _base = static_cast<ptrdiff_t>(blockIdx.x) * _columns; _base < _out_ind.size();
        _base += static_cast<ptrdiff_t>(gridDim.x) * _columns) {{
-    EACH_THREAD({block_size}) _sdata[_tid] = _type_reduce({identity});
+    EACH_THREAD({block_size}) _sdata[_tid] = _parts[_tid] = _type_reduce({identity});
     for (IndexT _first = 0; _first < _length; _first += _rows) {{
       EACH_THREAD({block_size}) {{
         const IndexT _J = _first + (_tid >> _shift);
@@ -57,8 +60,8 @@ typedef {reduce_type} _type_reduce;
 #line 1 "generated code"
         _sdata[_tid] = _s;
       }}
-    }}
-    for (int _half = {block_size} / 2; _half >= _columns; _half >>= 1) {{
+{in_parts}    }}
+{of_parts}    for (int _half = {block_size} / 2; _half >= _columns; _half >>= 1) {{
       __syncthreads();
       EACH_THREAD(_half) {{
         _type_reduce _a = _sdata[_tid], _b = _sdata[_tid + _half];
@@ -82,6 +85,29 @@ typedef {reduce_type} _type_reduce;
     __syncthreads();
   }}
 }}
+"""
+
+# Where there is an identity to begin with again, so that no result is a sum of millions of small
+# numbers and a large one: in the loop, and after it.
+_IN_PARTS = """\
+#define PART 512
+      if (_first / _rows % PART == PART - 1) EACH_THREAD({block_size}) {{
+        _type_reduce _a = _parts[_tid], _b = _sdata[_tid];
+#line 1 "{name}.cu"
+        _a = REDUCE(_a, _b);
+#line 1 "generated code"
+        _parts[_tid] = _a;
+        _sdata[_tid] = _type_reduce({identity});
+      }}
+"""
+_OF_PARTS = """\
+    if (_length / _rows >= PART) EACH_THREAD({block_size}) {{
+      _type_reduce _a = _parts[_tid], _b = _sdata[_tid];
+#line 1 "{name}.cu"
+      _a = REDUCE(_a, _b);
+#line 1 "generated code"
+      _sdata[_tid] = _a;
+    }}
 """
 
 
@@ -211,8 +237,11 @@ class ReductionKernel(GeneratedKernel):
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
         _launch.check_name(self.name)
         preamble = _launch.numbered(self.preamble, f"{self.name}.cu, preamble")
+        parted = {"name": self.name, "block_size": BLOCK_SIZE, "identity": self.identity}
         return _KERNEL.format(
             **({"linkage": 'extern "C"', "preamble": preamble} | parts),
+            in_parts=_IN_PARTS.format(**parted) if self.identity else "",
+            of_parts=_OF_PARTS.format(**parted) if self.identity else "",
             typedefs=_launch.typedefs(types, rows),
             name=self.name,
             block_size=BLOCK_SIZE,

@@ -51,6 +51,10 @@ def eigsh(
     if not isinstance(v0, cupy.ndarray):
         raise unsupported(v0)
     if ncv == n - 1:  # as many steps as there are rows
+        if maxiter is not None and maxiter <= 2 * ncv - k:  # which are begun again once at most
+            raise NotImplementedError(
+                "the CPU stand-in does not cover eigsh that ends before it has converged"
+            )
         w, x = np.linalg.eigh(a.matmat(cupy.eye(n, dtype=a.dtype))._host())
     else:
         cycles = None if maxiter is None else max(1, -(-maxiter // ncv))
@@ -124,6 +128,11 @@ def lobpcg(
         raise ValueError("operator has invalid shape")
     if Y is not None and n - Y.shape[1] < 5 * size:
         raise NotImplementedError("The dense eigensolver does not support constraints.")
+    if "c" in {X.dtype.kind, *(one.dtype.kind for one in operators if one is not None)}:
+        raise NotImplementedError(
+            "CuPy's lobpcg makes no orthonormal basis of complex vectors, and finds other numbers "
+            "than eigenvalues: use eigsh"
+        )
     A, B, M = (None if one is None else for_scipy(one) for one in operators)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -140,11 +149,13 @@ def lobpcg(
             retLambdaHistory=retLambdaHistory,
             retResidualNormsHistory=retResidualNormsHistory,
         )
-    if any("not reaching" in str(one.message) for one in told):
+    ended = any("not reaching" in str(one.message) for one in told)
+    if ended:
         text = (
             "lobpcg has not converged, which CuPy does not tell: its numbers are as far from the "
             "eigenvalues as these, and others. Give it a larger maxiter or a preconditioner M."
         )
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     w, v, *histories = found
-    return place(w), place(v), *([place(np.asarray(one)) for one in each] for each in histories)
+    steps = -2 if ended else -1  # without what SciPy does afterwards
+    return place(w), place(v), *([place(np.asarray(v)) for v in h[:steps]] for h in histories)
