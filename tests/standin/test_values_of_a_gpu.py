@@ -640,6 +640,15 @@ def test_long_products_and_norms_of_single_precision():
     assert (cp.cumsum(cp.ones((1 << 24) + 100, "f"))[-1] == (1 << 24) + 100).all()
 
 
+def test_one_sum_of_halves_is_of_products_that_are_halves():
+    """CuPy multiplies, and then adds; of stacks of matrices cuBLAS does."""
+    small = cp.full((100, 100), 1e-4, "e")
+    for found in (cp.vdot(small, small), cp.tensordot(small, small, ((0, 1), (1, 0)))):
+        assert float(found) == 0
+    a, b = cp.array([[300.0, 300.0]], "e"), cp.array([[300.0], [-300.0]], "e")
+    assert bool(cp.isnan(a @ b)[0, 0]) and float((a[None] @ b[None])[0, 0, 0]) == 0
+
+
 @pytest.mark.parametrize("dtype", ["f", "F"])
 def test_long_products_of_numbers_that_are_all_alike(dtype):
     """OpenBLAS adds them in few rows: 2e-4 off at a million numbers, and a hundredth of complex."""

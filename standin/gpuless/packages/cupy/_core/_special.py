@@ -491,7 +491,11 @@ def _in_parts(function: Callable) -> Callable:
         into = {} if out is None else {"out": out}
         made = function(a, b, *args, **kwargs, **into)
         dtype = np.result_type(a, b)
-        one = a.ndim and b.ndim and a.size == b.size == a.shape[-1]
+        one = a.ndim and b.ndim and a.size == b.size and np.size(made) == 1
+        if function.__name__ == "matmul" and max(a.ndim, b.ndim) > 2:  # in single precision
+            one = False
+        if one and function.__name__ == "tensordot":  # a dot already
+            return made
         if one and dtype == "e":
             exact = np.multiply(a.ravel(), b.ravel(), dtype="e").sum(dtype="f").astype("e")
         elif dtype.char in "efF" and a.size * b.size > MANY**2 * np.size(made):
@@ -539,9 +543,14 @@ vdot = _in_parts(np.vdot)
 def tensordot(a, b, axes=2):
     if not (a.ndim and b.ndim) and axes not in (0, ((), ())):
         raise ValueError("An input is zero-dim while axes has dimensions")
-    if isinstance(axes, int) and axes == a.ndim == b.ndim and a.shape == b.shape:
-        return dot(a.ravel(), b.ravel())
-    return np.tensordot(a, b, axes)
+    pairs = (range(-axes, 0), range(axes)) if np.ndim(axes) == 0 else map(np.atleast_1d, axes)
+    left, right = map(tuple, pairs)
+    if len(left) == len(right) == a.ndim == b.ndim:
+        a, b = a.transpose(left), b.transpose(right)
+        if a.shape == b.shape:
+            return dot(a.ravel(), b.ravel())
+        left = right = range(a.ndim)
+    return np.tensordot(a, b, (left, right))
 
 
 def bincount(x, weights=None, minlength=None):
