@@ -164,7 +164,7 @@ def test_factors(dtype):
     factors = linalg.splu(sparse.csc_matrix(cp.asarray(a)))
     assert factors.L.format == factors.U.format == "csr" and factors.shape == (N, N)
     rows, columns = factors.perm_r.get(), factors.perm_c.get()
-    product = (factors.L @ factors.U).toarray().get()
+    product = (factors.L * factors.U).toarray().get()  # of matrices, not of arrays
     np.testing.assert_allclose(product, a[np.argsort(rows)][:, np.argsort(columns)], atol=1e-4)
     rtol = 1e-2 if dtype == "f" else 1e-10
     for trans, matrix in (("N", a), ("T", a.T), ("H", a.conj().T)):
@@ -193,7 +193,7 @@ def test_factors_without_fill():
     np.testing.assert_allclose(x.get(), np.linalg.solve(exact.T, np.arange(6.0)))
     exact[0, 5] = exact[5, 0] = 1  # the rows between would fill up
     factors = linalg.spilu(sparse.csr_matrix(cp.asarray(exact)), fill_factor=1)
-    product = (factors.L @ factors.U).toarray().get()
+    product = (factors.L * factors.U).toarray().get()  # of matrices, not of arrays
     there = exact != 0
     np.testing.assert_allclose(product[there], exact[there])
     assert not np.allclose(product, exact) and (factors.L.toarray().get()[~there] == 0).all()

@@ -148,7 +148,7 @@ def test_algebra_of_operators():
         "difference": (left - right.H, a - b.conj().T),
         "scaled": ((2 - 1j) * left * 3, (6 - 3j) * a),
         "power": (square**3, np.linalg.matrix_power(a @ b, 3)),
-        "adjoint": ((left * 1j).H, (a * 1j).conj().T),
+        "adjoint": ((left + right.T).H, (a + b.T).conj().T),
         "adjoint of a product": (square.H, (a @ b).conj().T),
         "transposed": (left.T, a.T),
         "sparse": (linalg.aslinearoperator(sparse.csr_matrix(cp.asarray(a))), a),
@@ -164,6 +164,9 @@ def test_algebra_of_operators():
             (ours.rmatvec(cp.asarray(y[:, 0])), wanted.conj().T @ y[:, 0]),
         ):
             np.testing.assert_allclose(got.get(), want, err_msg=name)
+    for scaled in (left * 1j, -left, left - right.T):
+        with pytest.raises(ValueError, match="has no H"):
+            _ = scaled.H
     with pytest.raises(ValueError, match="cannot add"):
         left + right
     with pytest.raises(ValueError, match="cannot multiply"):

@@ -210,9 +210,13 @@ class MatrixLinearOperator(LinearOperator):
         return MatrixLinearOperator(self.A.T.conj())
 
 
-def _made(shape, dtype, product: Callable[[str], Callable]) -> LinearOperator:
-    """An operator whose ``matvec`` is ``product("matvec")``, and so on."""
-    return _CustomLinearOperator(shape, dtype=dtype, **{kind: product(kind) for kind in _ADJOINT})
+def _made(shape, dtype, product: Callable[[str], Callable], adjoint=None) -> LinearOperator:
+    """An operator whose ``matvec`` is ``product("matvec")``, and so on, and whose ``H`` is what
+    ``adjoint`` gives."""
+    made = _CustomLinearOperator(shape, dtype=dtype, **{kind: product(kind) for kind in _ADJOINT})
+    if adjoint is not None:
+        made._adjoint = adjoint
+    return made
 
 
 def _sum(a: LinearOperator, b: LinearOperator) -> LinearOperator:
@@ -222,7 +226,7 @@ def _sum(a: LinearOperator, b: LinearOperator) -> LinearOperator:
     def product(kind):
         return lambda x: getattr(a, kind)(x) + getattr(b, kind)(x)
 
-    return _made(a.shape, np.result_type(a.dtype, b.dtype), product)
+    return _made(a.shape, np.result_type(a.dtype, b.dtype), product, lambda: a.H + b.H)
 
 
 def _product(a: LinearOperator, b: LinearOperator) -> LinearOperator:
@@ -233,7 +237,8 @@ def _product(a: LinearOperator, b: LinearOperator) -> LinearOperator:
         outer, inner = (b, a) if kind[0] == "r" else (a, b)
         return lambda x: getattr(outer, kind)(getattr(inner, kind)(x))
 
-    return _made((a.shape[0], b.shape[1]), np.result_type(a.dtype, b.dtype), product)
+    dtype = np.result_type(a.dtype, b.dtype)
+    return _made((a.shape[0], b.shape[1]), dtype, product, lambda: b.H @ a.H)
 
 
 def _scaled(a: LinearOperator, alpha) -> LinearOperator:
@@ -241,7 +246,10 @@ def _scaled(a: LinearOperator, alpha) -> LinearOperator:
         factor = np.conj(alpha).item() if kind[0] == "r" else alpha
         return lambda x: factor * getattr(a, kind)(x)
 
-    return _made(a.shape, np.result_type(type(alpha), a.dtype), product)
+    def adjoint():  # CuPy has the conjugate of `alpha` as an array, and an operator takes none
+        raise ValueError("expected 1-d or 2-d array: CuPy has no H of an operator times a number")
+
+    return _made(a.shape, np.result_type(type(alpha), a.dtype), product, adjoint)
 
 
 def _power(a: LinearOperator, p) -> LinearOperator:
@@ -258,7 +266,7 @@ def _power(a: LinearOperator, p) -> LinearOperator:
 
         return repeat
 
-    return _made(a.shape, a.dtype, product)
+    return _made(a.shape, a.dtype, product, lambda: a.H**p)
 
 
 def aslinearoperator(A) -> LinearOperator:

@@ -118,7 +118,7 @@ class SuperLU:
             raise TypeError("obj must be scipy.sparse.linalg.SuperLU")
         self.shape, self.nnz = obj.shape, obj.nnz
         self.perm_r, self.perm_c = place(obj.perm_r), place(obj.perm_c)
-        self.L, self.U = _base.on_device(obj.L.tocsr()), _base.on_device(obj.U.tocsr())
+        self.L, self.U = (_formats.csr_matrix(_base.on_device(v.tocsr())) for v in (obj.L, obj.U))
 
     @np.errstate(all="ignore")
     def solve(self, rhs, trans="N") -> cupy.ndarray:
