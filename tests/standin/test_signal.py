@@ -27,6 +27,8 @@ def test_properties_of_peaks_are_of_the_type_of_the_signal():
         assert signal.find_peaks(x, height=height)[0].tolist() == [1]
     with pytest.raises(ValueError, match="must match x"):
         signal.find_peaks(x, height=limits[:2])
+    with pytest.raises(TypeError, match="one end or two"):
+        signal.find_peaks(x, prominence=(0.1,))
 
 
 def test_the_bits_of_a_whole_rel_height_are_a_floats():

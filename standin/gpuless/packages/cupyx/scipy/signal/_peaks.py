@@ -134,6 +134,8 @@ def _between(interval, x, peaks):
         except (TypeError, ValueError):
             limits = interval, None
     for limit in limits:
+        if isinstance(limit, (list, tuple)):
+            raise TypeError(f"an interval has one end or two, which are numbers, not {interval}")
         if isinstance(limit, np.ndarray) and limit.size != x.size:
             raise ValueError("array size of interval border must match x")
     least, most = (v.ravel()[peaks] if isinstance(v, np.ndarray) else v for v in limits)
