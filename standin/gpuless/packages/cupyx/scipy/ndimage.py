@@ -708,16 +708,16 @@ def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_p
         raise ValueError("an index of labels in one row")
     if (index.astype(labels.dtype).astype(index.dtype) != index).any():
         raise ValueError(f"Cannot convert index values from {index.dtype} to {labels.dtype}")
-    pixels = [labels == label for label in index.astype(labels.dtype)]
-    found = [of(where) if where.any() else None for where in pixels]
+    found = [default] * index.size
+    for k in index.argsort().tolist():  # from the least label on, as CuPy
+        pixels = labels == index[k].astype(labels.dtype)
+        if pixels.any():
+            found[k] = of(pixels)
     if out_dtype is object:
-        found = [default if made is None else made for made in found]
         return found[0] if alone else found
     output = _empty(index.shape, out_dtype)
-    output[...] = _np.nan if default is None and output.dtype.kind in "fc" else default
     for k, made in enumerate(found):
-        if made is not None:
-            output[k] = made
+        output[k] = _np.nan if made is None and output.dtype.kind in "fc" else made
     return output[0] if alone else output
 
 

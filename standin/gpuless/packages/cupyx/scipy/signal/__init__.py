@@ -163,6 +163,20 @@ def _all_at_once(detrend, axis):
     return call
 
 
+def _reading(detrend):
+    """``detrend``, which is refused where it writes in its segments: CuPy's share the memory of the
+    signal."""
+
+    def call(parts):
+        before = parts.copy()
+        made = detrend(parts)
+        if not _cupy.array_equal(parts, before, equal_nan=parts.dtype.kind in "fc"):
+            raise _not_covered("cupyx.scipy.signal: a detrend that writes in its segments")
+        return made
+
+    return call
+
+
 def _of_segments(name: str):
     """The function of that name, whose window scales in double precision, as CuPy's, and which
     gives a function for detrend arrays of the device."""
@@ -171,6 +185,7 @@ def _of_segments(name: str):
     def call(*args, **kwargs):
         given = signature.bind(*args, **kwargs).arguments
         if callable(detrend := given.get("detrend")):
+            detrend = _reading(detrend)
             if name in ("spectrogram", "stft"):
                 given["detrend"] = lambda parts: detrend(_cupy.asarray(parts)).get()
             else:
@@ -357,7 +372,9 @@ def sweep_poly(t, poly, phi=0):
         poly = poly.coeffs
     integral = _cupy.zeros(poly.shape[0] + 1)
     integral[:-1] = poly / _cupy.arange(1, poly.shape[0] + 1)[::-1]
-    return _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
+    made = _cupy.cos(2 * _np.pi * _cupy.polyval(integral, t) + phi * (_np.pi / 180))
+    _waveforms.into_radians(phi)
+    return made
 
 
 def choose_conv_method(in1, in2, mode="full"):

@@ -55,10 +55,19 @@ def chirp_of(library):
         if t.dtype == np.float16:
             raise not_covered("cupyx.scipy.signal.chirp of float16")
         if t.dtype == np.float32:
-            return routine(_chirp, t, *args, **kwargs)
-        return library(t, *args, **kwargs)
+            made = routine(_chirp, t, *args, **kwargs)
+        else:
+            made = library(t, *args, **kwargs)
+        into_radians(args[4] if len(args) > 4 else kwargs.get("phi"))
+        return made
 
     return named(chirp, "chirp", "of SciPy, on the device")
+
+
+def into_radians(phi) -> None:
+    """As CuPy leaves a phase that is an array of the device's."""
+    if isinstance(phi, ndarray):
+        phi *= np.pi / 180
 
 
 def gausspulse_of(library):

@@ -74,7 +74,8 @@ def eigsh(
             ) from error
     wanted = _largest(w, k, which)
     wanted = wanted[np.argsort(w[wanted])]
-    return (place(w[wanted]), place(x[:, wanted])) if return_eigenvectors else place(w[wanted])
+    w, x = w[wanted], np.ascontiguousarray(x[:, wanted])
+    return (place(w), place(x)) if return_eigenvectors else place(w)
 
 
 @np.errstate(all="ignore")
@@ -92,7 +93,8 @@ def svds(a, k=6, *, ncv=None, tol=0, which="LM", maxiter=None, return_singular_v
     v = v._host() @ turn.conj().T
     zero = s**2 <= {"f": 1e3, "d": 1e6}[s.dtype.char] * np.finfo(s.dtype).eps * s.max() ** 2
     order = np.lexsort((s, zero))
-    u, s, v = u[:, order], np.where(zero, 0, s)[order].astype(s.dtype), v[:, order]
+    s = np.where(zero, 0, s)[order].astype(s.dtype)
+    u, v = (np.ascontiguousarray(vectors[:, order]) for vectors in (u, v))
     if not return_singular_vectors:
         return place(s)
     return tuple(map(place, (u, s, v.conj().T) if tall else (v, s, u.conj().T)))
