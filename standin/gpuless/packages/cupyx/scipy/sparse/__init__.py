@@ -58,9 +58,14 @@ def _face(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in """eye identity spdiags diags block_diag diags_array eye_array find tril
+for _name in """eye identity diags block_diag diags_array eye_array find tril
 triu""".split():
     globals()[_name] = _face(_name)
+
+
+def spdiags(data, diags, m, n, format=None):
+    """A matrix by its diagonals: as such in the memory of ``data``, which may change afterwards."""
+    return dia_matrix((data, diags), shape=(m, n)).asformat(format)
 
 
 def kron(A, B, format=None):

@@ -810,7 +810,11 @@ def _imaginary(self):
 def _reshape(self, *args, **kwargs):
     """The elements in another shape; the matrix itself where it has that already."""
     made = _reshaped(self, *args, **kwargs)
-    return self if made.shape == self.shape else made
+    if made.shape == self.shape:
+        return self
+    if self.format != "dia":
+        made.data = self.data  # in the same memory
+    return made
 
 
 def _asfptype(self):

@@ -21,6 +21,14 @@ class _made(_base._spbase):
             if isinstance(arg1[0], cupy.ndarray):  # by way of coordinates, which loses an order
                 kind = coo_array if isinstance(self, _base.sparray) else coo_matrix
                 arg1, shape = kind(arg1, shape=shape, dtype=dtype), None
+        if (
+            self.format == "dia"
+            and isinstance(arg1, tuple)
+            and len(arg1) == 2
+            and not _is_shape(arg1)
+        ):
+            data, offsets = arg1
+            arg1 = cupy.atleast_2d(cupy.asarray(data)), cupy.atleast_1d(cupy.asarray(offsets))
         given = _parts(arg1, self.format)
         if given is not None and dtype is None and given[0].dtype.char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
@@ -55,7 +63,8 @@ class _made(_base._spbase):
 
 def _parts(arg1, form: str):
     """The device arrays that ``arg1`` hands over, in the order of the format's parts, or None."""
-    if _base.issparse(arg1) and arg1.format == form:
+    if _base.issparse(arg1) and (arg1.format == form or form == "coo" and arg1.format != "dia"):
+        arg1 = arg1.tocoo() if form == "coo" else arg1
         return [getattr(arg1, name) for name in _base.PARTS[form]]
     if not isinstance(arg1, tuple) or not all(isinstance(one, cupy.ndarray) for one in arg1[:1]):
         return None
