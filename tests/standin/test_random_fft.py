@@ -1,5 +1,8 @@
 """Random numbers and Fourier transforms."""
 
+import copy
+import pickle
+
 import cupy as cp
 import numpy as np
 import pytest
@@ -166,6 +169,13 @@ REFUSED = {
 def test_draws_that_cupy_refuses(error, draw):
     with pytest.raises(error):
         draw(cp.random.default_rng(1))
+
+
+def test_no_source_can_be_copied_deeply_or_pickled():
+    for source in (cp.random.RandomState(1), cp.random.default_rng(1), cp.random.MRG32k3a(1)):
+        for keep in (copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="cannot pickle"):
+                keep(source)
 
 
 def test_a_generator_draws_one_exponential_for_many_scales():

@@ -981,6 +981,10 @@ def test_the_readers_function_gets_device_arrays():
     assert ndi.labeled_comprehension(*given, cp.sum, float, -1).tolist() == [32, 3, -1]
     assert ndi.labeled_comprehension(*given, cp.max, "i4", 0).dtype == np.int32
     last = ndi.labeled_comprehension(x, labels, 2, lambda v, at: at[-1], int, 0, True)
+    seen = []
+    given = cp.arange(3), cp.array([3, 1, 2]), cp.array([2, 3, 1])
+    found = ndi.labeled_comprehension(*given, lambda v: seen.append(int(v[0])), float, 0)
+    assert seen == [1, 2, 0] and bool(cp.isnan(found).all())
     assert last.shape == () and last == 3
     assert ndi.labeled_comprehension(x, labels, None, cp.sum, float, 0) == 47
 

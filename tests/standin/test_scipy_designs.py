@@ -157,3 +157,24 @@ def test_numbers_stay_numbers():
         ours.chirp(cp.arange(3.0), 1, 2, cp.asarray(3))
     llf = cupyx.scipy.stats.boxcox_llf(np.float64(0.5), cp.asarray([1, 2, 4], "f"))
     assert llf.dtype == np.float32
+
+
+def test_a_phase_on_the_device_is_left_in_radians():
+    t, phi = cp.linspace(0, 1, 3), cp.array([0.0, 90, 180])
+    first = ours.chirp(t, 1, 1, 5, phi=phi)
+    assert near(phi, [0, np.pi / 2, np.pi]) and not near(first, ours.chirp(t, 1, 1, 5, phi=phi))
+    phi = cp.array(90.0)
+    ours.sweep_poly(t, cp.poly1d([1.0, 2]), phi)
+    assert near(phi, np.pi / 2)
+    a = ours.zpk2tf(cp.array([]), cp.array([100_000, 200_000, 300_000, 400_000]), 1)[1]
+    assert float(a[-1]) == 2.4e21
+
+
+@pytest.mark.parametrize("name", ["periodogram", "welch", "stft", "spectrogram"])
+def test_a_detrend_that_writes_is_refused(name):
+    def centre(parts):
+        parts -= parts.mean(-1, keepdims=True)
+        return parts
+
+    with pytest.raises(NotImplementedError, match="writes in its segments"):
+        getattr(ours, name)(cp.arange(256.0), detrend=centre)

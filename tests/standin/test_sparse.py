@@ -476,3 +476,17 @@ def test_what_cupy_does_not_repeat_or_reshape():
         a[[0, 1], -1] = cp.ones((2, 1))
     a[[0, 1], -1] = cp.array([7.0, 8])
     assert a.toarray().tolist() == [[0, 7], [2, 8], [4, 5]]
+
+
+def test_what_shares_the_memory_of_a_matrix():
+    """As in CuPy: diagonals, coordinates of rows, another shape."""
+    bands = cp.ones((2, 4))
+    a = sparse.spdiags(bands, [0, 1], 4, 4)
+    bands *= 2
+    assert (a.toarray().sum(1) == cp.array([4, 4, 4, 2])).all()
+    rows = a.tocsr()
+    sparse.coo_matrix(rows).data[:] = 1
+    assert float(rows.sum()) == 7
+    rows.reshape(2, 8).data[:] = 3
+    assert float(rows.sum()) == 21
+    assert a.dot(cp.ones((4, 3))).flags.f_contiguous and (a @ cp.ones((4, 3))).flags.f_contiguous

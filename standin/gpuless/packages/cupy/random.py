@@ -28,6 +28,7 @@ class BitGenerator:
     def __init__(self, seed=None, *, size=-1):
         bool(size < 0)  # TypeError or ValueError for what is no number
         self._bits = np.random.Philox(_plain(seed))
+        self.lock = threading.Lock()  # no deepcopy() and no pickle, as in CuPy
 
 
 class XORWOW(BitGenerator):

@@ -239,6 +239,13 @@ def _doubled(value):
 
 for _name in "dfreqresp findfreqs lp2bp lp2bs zpk2tf".split():
     globals()[_name] = _in_double_precision(_name)
+_zpk2tf = zpk2tf  # noqa: F821
+
+
+def zpk2tf(z, p, k):
+    """SciPy's; of poles that are integers the coefficients are doubles."""
+    whole = isinstance(p, _ndarray) and p.dtype.kind in "iub"
+    return _zpk2tf(z, p.astype(float) if whole else p, k)
 
 
 globals().update(_frequencies.of(globals()))

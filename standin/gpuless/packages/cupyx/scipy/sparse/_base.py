@@ -413,7 +413,7 @@ def _method(name: str):
             found = getattr(here, name)(*on_host(args), **on_host(kwargs))
         if found is NotImplemented:
             return found
-        if name == "multiply" or name == "dot" and self.format == "dia":
+        if name == "multiply":
             found = _by_rows(found)
         elif name == "dot":
             found = _by_columns(found)
@@ -809,6 +809,8 @@ def _imaginary(self):
 
 def _reshape(self, *args, **kwargs):
     """The elements in another shape; the matrix itself where it has that already."""
+    if kwargs.keys() - {"order"}:
+        raise TypeError("reshape() takes a shape and an order")
     made = _reshaped(self, *args, **kwargs)
     if made.shape == self.shape:
         return self
