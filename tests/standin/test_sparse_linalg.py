@@ -344,6 +344,11 @@ def test_searches_that_end_elsewhere_are_refused():
     with pytest.raises(NotImplementedError, match="before it has"):
         linalg.eigsh(a, 2, maxiter=5)
     assert float(linalg.eigsh(a, 2, maxiter=300)[0][-1]) == pytest.approx(3.98973864)
+    with pytest.raises(NotImplementedError, match="multiply it by a large number"):
+        linalg.eigsh(a * 1e-18, 2)
+    path = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (2000, 2000), format="csr")
+    with pytest.raises(NotImplementedError, match="10 n"):
+        linalg.eigsh(path, 4, which="SA")
     start = cp.asarray(np.random.default_rng(0).random((30, 2)))
     with pytest.raises(NotImplementedError, match="complex"):
         linalg.lobpcg(a.astype(complex), start)

@@ -57,6 +57,13 @@ def eigsh(
     v0 = cupy.random.random(n) if v0 is None else v0
     if not isinstance(v0, cupy.ndarray):
         raise unsupported(v0)
+    near = _NEAR[a.dtype.char]
+    size = float(cupy.linalg.norm(a.matvec(v0.astype(a.dtype))) / cupy.linalg.norm(v0))
+    if tol == 0 and 0 < size * near < np.finfo(a.dtype).eps:
+        raise NotImplementedError(
+            f"CuPy's eigsh ends where the residual is below {np.finfo(a.dtype).eps:.0e} itself, and "
+            "the elements of this matrix are hardly larger: multiply it by a large number first"
+        )
     if ncv == n - 1:  # as many steps as there are rows
         if maxiter is not None and maxiter <= 2 * ncv - k:  # which are begun again once at most
             raise NotImplementedError(_EARLY)
@@ -66,7 +73,7 @@ def eigsh(
         cycles = max(1 - (ncv - steps) // (ncv - k), 1)
         given = {"k": k, "which": which, "v0": v0.astype(a.dtype)._host(), "ncv": ncv}
         try:  # whether that is enough for nine digits, and then for all
-            _library.eigsh(for_scipy(a), **given, maxiter=cycles, tol=max(tol, _NEAR[a.dtype.char]))
+            _library.eigsh(for_scipy(a), **given, maxiter=cycles, tol=max(tol, near))
             w, x = _library.eigsh(for_scipy(a), **given, tol=tol)
         except _library.ArpackNoConvergence as error:
             raise NotImplementedError(_EARLY) from error
