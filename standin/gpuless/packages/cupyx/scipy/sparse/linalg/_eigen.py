@@ -59,10 +59,11 @@ def eigsh(
         raise unsupported(v0)
     near = _NEAR[a.dtype.char]
     size = float(cupy.linalg.norm(a.matvec(v0.astype(a.dtype))) / cupy.linalg.norm(v0))
-    if tol == 0 and 0 < size * near < np.finfo(a.dtype).eps:
+    eps = np.finfo(a.dtype).eps
+    if tol == 0 and 0 < size * near < eps:
         raise NotImplementedError(
-            f"CuPy's eigsh ends where the residual is below {np.finfo(a.dtype).eps:.0e} itself, and "
-            "the elements of this matrix are hardly larger: multiply it by a large number first"
+            f"CuPy's eigsh ends where the residual is below {eps:.0e} itself, and the elements of "
+            "this matrix are hardly larger: multiply it by a large number first"
         )
     if ncv == n - 1:  # as many steps as there are rows
         if maxiter is not None and maxiter <= 2 * ncv - k:  # which are begun again once at most
