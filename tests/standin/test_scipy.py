@@ -994,3 +994,8 @@ def test_the_readers_function_gets_device_arrays():
     assert (ndi.generic_laplace(x, second) == ndi.laplace(x)).all()
     both = cp.hypot(ndi.sobel(x, 0), ndi.sobel(x, 1))
     assert cp.allclose(ndi.generic_gradient_magnitude(x, ndi.sobel), both)
+
+
+def test_blocks_may_lie_on_the_host():
+    a = cp.ones((2, 2))
+    assert FACES.linalg.block_diag(a, np.eye(2), a).shape == (6, 6)

@@ -359,6 +359,17 @@ def test_searches_that_end_elsewhere_are_refused():
 
 
 def test_what_an_h200_reads_as_other_numbers_is_refused():
+    lattice = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (9, 9), format="csr")
+    for start, error in (
+        (cp.arange(9), TypeError),
+        (cp.ones(9, "f"), TypeError),
+        (cp.ones((9, 1)), ValueError),
+        (cp.arange(18.0)[::2], ValueError),
+    ):
+        with pytest.raises(error):
+            linalg.eigsh(lattice, 2, v0=start)
+    with pytest.raises(NotImplementedError, match="eigenvector"):
+        linalg.eigsh(sparse.eye(9, format="csr"), 2, v0=cp.ones(9))
     a = sparse.eye(3, format="csr")
     for name in ("lsqr", "lsmr"):
         with pytest.raises(ValueError, match="gaps"):

@@ -181,7 +181,12 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
             args = (*(_copied(v) if p in hosted else v for p, v in taken), *more)
             kwargs = {key: _copied(v) if key in hosted else v for key, v in kwargs.items()}
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            args = tuple(_listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False))
+            if name == "block_diag":  # of which one parameter has all arguments
+                args = tuple(map(_copied, args))
+            else:
+                args = tuple(
+                    _listed(v, p in of_axes) for p, v in zip(parameters, args, strict=False)
+                )
             kwargs = {key: _listed(value, key in of_axes) for key, value in kwargs.items()}
         given = dict(zip(parameters, args, strict=False)) | kwargs
         for parameter in refused.intersection(given):

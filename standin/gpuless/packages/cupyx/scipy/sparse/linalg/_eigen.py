@@ -33,8 +33,8 @@ def _largest(w: np.ndarray, k: int, which: str) -> np.ndarray:
 
 _NEAR = {"f": 1e-4, "d": 1e-9, "F": 1e-4, "D": 1e-9}
 _EARLY = (
-    "CuPy's eigsh ends after maxiter steps (10 n), before it has converged, and gives what it has "
-    "then: the CPU stand-in does not cover that. Ask for a larger maxiter"
+    "the CPU stand-in does not cover eigsh that ends before it has converged (CuPy gives what it "
+    "has after maxiter steps, 10 n): ask for a larger maxiter"
 )
 
 
@@ -54,11 +54,22 @@ def eigsh(
     ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
     if ncv < k + 2:
         raise IndexError(f"CuPy's steps have no room for {k} of {n} values: ask for fewer")
-    v0 = cupy.random.random(n) if v0 is None else v0
+    given = v0 is not None
+    v0 = v0 if given else cupy.random.random(n)
     if not isinstance(v0, cupy.ndarray):
         raise unsupported(v0)
-    near = _NEAR[a.dtype.char]
-    size = float(cupy.linalg.norm(a.matvec(v0.astype(a.dtype))) / cupy.linalg.norm(v0))
+    if v0.ndim != 1:
+        raise ValueError(f"x must be a 1D array (actual: {v0.ndim})")
+    if v0.dtype != a.dtype and given:
+        raise TypeError(f"v0 of {v0.dtype}, whose bytes CuPy's steps would read as {a.dtype}")
+    if not v0.flags.c_contiguous:
+        raise ValueError("v0 has gaps, and CuPy's steps would read what lies in them: copy() it")
+    near, v0 = _NEAR[a.dtype.char], v0.astype(a.dtype)
+    step = a.matvec(v0)
+    size = float(cupy.linalg.norm(step) / cupy.linalg.norm(v0))
+    rest = step - v0 * (cupy.vdot(v0, step) / cupy.vdot(v0, v0))
+    if given and float(cupy.linalg.norm(rest)) <= 1e-15 * float(cupy.linalg.norm(step)):
+        raise NotImplementedError("v0 is an eigenvector, and CuPy divides by 0: take another")
     eps = np.finfo(a.dtype).eps
     if tol == 0 and 0 < size * near < eps:
         raise NotImplementedError(
@@ -72,10 +83,10 @@ def eigsh(
     else:
         steps = 10 * n if maxiter is None else maxiter  # of which a cycle takes up some again
         cycles = max(1 - (ncv - steps) // (ncv - k), 1)
-        given = {"k": k, "which": which, "v0": v0.astype(a.dtype)._host(), "ncv": ncv}
+        how = {"k": k, "which": which, "v0": v0._host(), "ncv": ncv}
         try:  # whether that is enough for nine digits, and then for all
-            _library.eigsh(for_scipy(a), **given, maxiter=cycles, tol=max(tol, near))
-            w, x = _library.eigsh(for_scipy(a), **given, tol=tol)
+            _library.eigsh(for_scipy(a), **how, maxiter=cycles, tol=max(tol, near))
+            w, x = _library.eigsh(for_scipy(a), **how, tol=tol)
         except _library.ArpackNoConvergence as error:
             raise NotImplementedError(_EARLY) from error
     wanted = _largest(w, k, which)
