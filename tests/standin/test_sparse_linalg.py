@@ -337,6 +337,9 @@ def test_an_operator_that_gives_one_array_each_time_spoils_the_solution():
         return float(abs(a @ x - b).max())
 
     assert solved() < 1e-3 and solved(out=buffer) > 0.1
+    single = linalg.LinearOperator((12, 12), lambda v: v.astype("f"), dtype="d")
+    with pytest.raises(TypeError):
+        linalg.cg(a, b, M=single)  # cuBLAS takes no two types
 
 
 def test_searches_that_end_elsewhere_are_refused():

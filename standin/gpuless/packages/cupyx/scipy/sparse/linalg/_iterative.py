@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import cupy
 import numpy as np
+from cupy import cublas
 from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import place
 from scipy.sparse import linalg as _library
@@ -80,15 +81,15 @@ def _cg(A, M, b, x, atol, maxiter, callback):
     r, rho, p, done = b - A(x), 0, None, 0
     while done < maxiter:
         z = M(r)
-        before, rho = rho, cupy.vdot(r, z)
+        before, rho = rho, cublas.dotc(r, z)
         p = z + rho / before * p if done else z
         q = A(p)
-        alpha = rho / cupy.vdot(p, q)
+        alpha = rho / cublas.dotc(p, q)
         x = x + alpha * p
         r = r - alpha * q
         done += 1
         callback(x)
-        residual = cupy.linalg.norm(r)
+        residual = cublas.nrm2(r)
         if residual <= atol:
             break
     return x, done if done == maxiter and not residual <= atol else 0
