@@ -68,6 +68,7 @@ REFUSED = [
     lambda: signal.windows.kaiser(5.0, 4.0),
     lambda: signal.windows.hann(cp.array(5)),
     lambda: signal.freqs([1.0, 2.0], ROW),
+    lambda: signal.find_peaks(ROW, height=[1.0]),
     lambda: signal.find_peaks(ROW, width=1, rel_height=True),
     lambda: signal.find_peaks(ROW > 2),
     lambda: signal.sepfir2d(IMAGE, [1.0], ROW),
