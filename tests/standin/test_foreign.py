@@ -37,6 +37,8 @@ REFUSED = {
     "switch (n) { case 1 ... 5: y[0] = 1; }": 'expected a ":"',
     "__typeof__(n) a = 1; y[0] = a;": 'identifier "__typeof__" is undefined',
     "float4 v = {.x = 1, .y = 2}; y[0] = v.y;": "expected an expression",
+    "y[0] = sizeof(max_align_t);": 'identifier "max_align_t" is undefined',
+    "#define F(a, ...) a __VA_OPT__(+) __VA_ARGS__\n#line 2\ny[0] = F(1, 2);": None,
     "_Float16 h = 1; y[0] = h;": 'identifier "_Float16" is undefined',
     "thread_local int q; y[0] = 1;": "cannot use thread_local specifier",
     "static int q = n; y[0] = q;": "dynamic initialization is not supported for a function-scope",
@@ -107,6 +109,7 @@ TAKEN = [
     "int a[2] = {}; a[0] = 1; y[a[0]] = a [0] ? 1 : 0;",
     "__syncthreads(); y[0] = __shfl_sync(1u, n, 0, 32); __syncwarp();",
     "int a[] = {1, 2}; using T = int[]; y[0] = a[n & 1];",
+    "#define F(a, ...) a __VA_OPT__(+) __VA_ARGS__\ny[0] = n;",
 ]  # fmt: skip
 
 

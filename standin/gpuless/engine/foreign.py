@@ -26,7 +26,7 @@ _ALWAYS = (
     (r"\?\s*:(?!:)", _EXPRESSION),
     (
         r"\b(?:__typeof__|__typeof|__label__|__real(?:__)?|__imag(?:__)?|_Complex|__complex__|__const"
-        r"|__extension__|__signed__|__alignof|__is_same|_Float\d+x?|_Decimal\d+|__(?:sync|atomic)_\w+)\b",
+        r"|__extension__|__signed__|__alignof|__is_same|max_align_t|_Float\d+x?|_Decimal\d+|__(?:sync|atomic)_\w+)\b",
         _UNDEFINED,
     ),
     (

@@ -167,6 +167,8 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     (standard,), folders = options.arguments, options.folders
     if options.older:
         standard = f"-std=c++{options.older:02}"
+    if standard < "-std=c++20":
+        text = text.replace("__VA_OPT__", "__VA_OPT")  # which only C++20 knows
     # Without folders, nothing but the text decides what comes out of it; a file may change.
     alone = not (folders or "__has_include" in text or _ABSOLUTE.search(text))
     kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
