@@ -175,6 +175,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             moved = _moved(obj, dtype, order, ndmin, blocking)
             if moved is not None:
                 return moved
+        if isinstance(obj, np.ndarray) and order in ("K", "A", "k", "a"):
+            order = "F" if obj.flags.fnc else "C"  # of what lies in no order, a copy in C's
         joined = dtype is not None and _on_device(obj)  # which the device casts
         host = np.array(
             _host_values(obj), dtype=None if joined else dtype, order=order, ndmin=ndmin
@@ -449,7 +451,7 @@ genfromtxt = copied(np.genfromtxt)
 hamming = created(counted(_windows.hamming), counts="M")
 hanning = created(counted(_windows.hanning), counts="M")
 identity = created(np.identity, counts="n")
-indices = created(np.indices)
+indices = created(np.indices, counts="dimensions")
 kaiser = created(counted(_windows.kaiser), counts="M")
 linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value)
 loadtxt = copied(np.loadtxt)
@@ -488,7 +490,7 @@ def _of_a_triangle(function: Callable) -> Callable:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)
 
-    return created(counted(named(indices, function.__name__)))
+    return created(counted(named(indices, function.__name__)), counts="n")
 
 
 tril_indices, triu_indices = map(_of_a_triangle, (np.tril_indices, np.triu_indices))
