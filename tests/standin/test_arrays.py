@@ -538,6 +538,11 @@ def test_a_function_that_pads_is_given_parts_of_a_device_array():
     assert cp.pad(cp.arange(3), (1, 0), fill, more=4).tolist() == [7, 0, 1, 2]
 
 
+def test_a_function_that_masks_is_given_ones_on_the_device():
+    rows, columns = cp.mask_indices(2, lambda a, k: a * cp.array([k, 0], a.dtype), 3)
+    assert rows.tolist() == [0, 1] and columns.tolist() == [0, 0]
+
+
 # ---- smaller things that CuPy's own tests ask for ------------------------------------------------
 
 

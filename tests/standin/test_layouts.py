@@ -279,6 +279,7 @@ STRIDES = {
     "zeros": (lambda: cp.zeros((2, 3), order="A"), (8, 16)),
     "ones": (lambda: cp.ones((2, 3), order="A"), (8, 16)),
     "linspace": (lambda: cp.linspace(PAIR, 3, 7, axis=1), (8, 16)),
+    "linspace of columns": (lambda: cp.linspace(F, 3, 7, axis=1), (40, 160, 8)),
     "logspace": (lambda: cp.logspace(PAIR, 3, 7, axis=1), (56, 8)),
     "astype": (lambda: C[:, ::2].astype(float, order="A", copy=False), (24, 8)),
     "array": (lambda: cp.array(C[::-1], order="A", copy=None), (40, 8)),

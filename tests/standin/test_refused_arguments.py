@@ -251,8 +251,13 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
     class Masked:
         __cuda_array_interface__ = {**X.__cuda_array_interface__, "mask": X}
 
+    class Nowhere:
+        __cuda_array_interface__ = {**X.__cuda_array_interface__, "data": (0, False)}
+
     with pytest.raises(ValueError, match="masked"):
         cp.asarray(Masked())
+    with pytest.raises(RuntimeError, match="null pointer"):
+        cp.asarray(Nowhere())
     with pytest.raises(NotImplementedError):
         cp.lib.stride_tricks.sliding_window_view(X, (1, 2), writeable=True)
 

@@ -403,7 +403,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
         start, stop = (np.asarray(v, wide) if np.isscalar(v) else v for v in (start, stop))
     made, step = np.linspace(start, stop, num, endpoint, True)
     if not numbers:
-        made = np.moveaxis(made, 0, axis)
+        made = np.moveaxis(np.ascontiguousarray(made), 0, axis)
     elif num == 1:  # whatever the end is
         made[:] = start
     elif num > 1 and step != 0:
@@ -456,8 +456,12 @@ kaiser = created(counted(_windows.kaiser), counts="M")
 linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value)
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
-mask_indices = created(np.mask_indices)
 tri = created(counted(named(_tri, "tri")), counts="N M")
+
+
+def mask_indices(n, mask_func, k=0) -> tuple:
+    """Where ``mask_func`` of ``n`` by ``n`` ones on the device, and of ``k``, is not 0."""
+    return mask_func(ones((n, n), "i1"), k).nonzero()
 
 
 def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:

@@ -37,9 +37,10 @@ class DeviceMemory:
         }
 
     def __dlpack__(self, *, stream=None, **kwargs):
-        """A capsule of this memory, which is a CPU's here: NumPy and others share it."""
+        """A capsule of this memory, which is a CPU's here: NumPy and others share it, but who asks
+        for the CPU's by name has a copy."""
         wanted = {name: value for name, value in kwargs.items() if value is not None}
-        copied = wanted.get("dl_device") is not None  # only who asks for the host's has a copy
+        copied = wanted.get("dl_device") is not None
         if copied and self._memory.managed:  # is the host's too
             copied = wanted.get("copy")
         elif copied and wanted.get("copy") is False:
@@ -90,6 +91,8 @@ def as_device(value):
         if described.get("stream") is not None:  # CuPy waits for it; 1 names the null stream
             ptr = described["stream"]
             stream.by_pointer(0 if ptr == 1 else ptr).synchronize()
+        if not described["data"][0]:
+            raise RuntimeError("UnownedMemory requires explicit device ID for a null pointer.")
         held = memory.UnownedMemory(described["data"][0], size, value)
         return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
     return value
