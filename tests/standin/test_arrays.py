@@ -233,6 +233,12 @@ def test_indices_of_each_type_wrap(dtype):
     assert a[index].tolist() == a.take(index).tolist() == [last % 300]
 
 
+def test_sequences_are_indices():
+    a = cp.arange(6).reshape(2, 3)
+    assert a[(0, 1), range(1, 3)].tolist() == [1, 5] and a[(), :].shape == (0, 3)
+    assert a.take([]).shape == (0,) and cp.take(a, (), 1).shape == (2, 0)
+
+
 def test_huge_indices_wrap_at_once():
     a, huge = cp.arange(5), cp.array([2**62 + 1, -(2**62)])
     assert a[huge].tolist() == a.take(huge).tolist() == cp.take(a, huge, 0).tolist() == [0, 1]

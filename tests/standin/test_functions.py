@@ -153,7 +153,7 @@ def test_what_offers_device_memory_is_taken():
     out = cp.empty(3)
     assert cp.add(Offer(), 1, out) is out and out.tolist() == [1, 2, 3]
     assert (out - Offer()).tolist() == [1, 1, 1] and (cp.sqrt(Offer(), dtype="f").dtype == "f")
-    assert cp.shares_memory(cp.atleast_1d(Offer()), Offer.array) and cp.diag(Offer()).size == 9
+    assert cp.shares_memory(cp.atleast_1d(Offer()), Offer.array)
     with pytest.raises(TypeError, match="Unsupported type"):
         cp.add(Offer(), np.ones(3))
     with pytest.raises(TypeError):

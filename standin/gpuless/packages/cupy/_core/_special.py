@@ -99,8 +99,10 @@ def unmoved(function: Callable) -> Callable:
 
 
 def moveaxis(a, source, destination):
-    several = isinstance(source, (list, tuple)) or isinstance(destination, (list, tuple))
-    return (np.moveaxis if several else unmoved(np.moveaxis))(a, source, destination)
+    """The array itself where one axis moves nowhere."""
+    made = np.moveaxis(a, source, destination)
+    several = np.iterable(source) or np.iterable(destination)
+    return made if several or (source - destination) % a.ndim else a
 
 
 @functools.wraps(np.nan_to_num)
@@ -286,7 +288,9 @@ def take(a, indices, axis=None, out=None):
         raise TypeError("Output dtype mismatch")
     size = a.size if axis is None or not a.ndim else a.shape[normalized(axis, a.ndim)[0]]
     indices = np.asarray(indices)
-    if size and indices.dtype.kind in "iu":
+    if not indices.size:  # of an empty list NumPy makes fractions
+        indices = indices.astype(np.intp)
+    elif size and indices.dtype.kind in "iu":
         indices = wrapped(indices, size)
     return np.take(a, indices, axis, out, "wrap" if a.size else "clip")
 
