@@ -233,6 +233,12 @@ def test_indices_of_each_type_wrap(dtype):
     assert a[index].tolist() == a.take(index).tolist() == [last % 300]
 
 
+def test_sequences_are_indices():
+    a = cp.arange(6).reshape(2, 3)
+    assert a[(0, 1), range(1, 3)].tolist() == [1, 5] and a[(), :].shape == (0, 3)
+    assert a.take([]).shape == (0,) and cp.take(a, (), 1).shape == (2, 0)
+
+
 def test_huge_indices_wrap_at_once():
     a, huge = cp.arange(5), cp.array([2**62 + 1, -(2**62)])
     assert a[huge].tolist() == a.take(huge).tolist() == cp.take(a, huge, 0).tolist() == [0, 1]
@@ -484,6 +490,11 @@ def test_the_array_itself_where_nothing_is_to_be_done():
     assert cp.split(a, 1)[0] is a and cp.require(a.T[::2]).base is a
     for own in (a.flatten(), cp.array(a, ndmin=3), cp.from_dlpack(a), cp.require(a, None, "O")):
         assert own.base is None and own.flags.owndata and own is not a
+    point, line = cp.array(2.0), cp.ones(1)
+    assert point.T is point and line.T is line and line.reduced_view() is line
+    assert cp.nan_to_num(point, copy=False) is point
+    assert cp.broadcast(a, point).values[0] is a
+    assert cp.moveaxis(a, (0, 1), (0, 1)).base is a and cp.flip(point).base is point
 
 
 def test_a_sign_of_booleans():
@@ -512,6 +523,30 @@ def test_arrays_without_axes():
 
 def test_the_class_has_its_public_name():
     assert repr(type(cp.ones(1))) == "<class 'cupy.ndarray'>"
+
+
+def test_a_class_made_from_it_is_refused():
+    class Mine(cp.ndarray):
+        pass
+
+    a = cp.ones(3)
+    for make in (lambda: Mine(3), lambda: a.view(Mine), lambda: a.view("f", type=Mine)):
+        with pytest.raises(NotImplementedError, match=r"not cover subclasses of .* \(Mine\)$"):
+            make()
+    assert a.view(cp.ndarray).base is a
+
+
+def test_a_function_that_pads_is_given_parts_of_a_device_array():
+    def fill(part, pair, axis, options):
+        assert isinstance(part, cp.ndarray) and type(pair[0]) is int
+        part[: pair[0]] = cp.sum(part) + options.get("more", 0)
+
+    assert cp.pad(cp.arange(3), (1, 0), fill, more=4).tolist() == [7, 0, 1, 2]
+
+
+def test_a_function_that_masks_is_given_ones_on_the_device():
+    rows, columns = cp.mask_indices(2, lambda a, k: a * cp.array([k, 0], a.dtype), 3)
+    assert rows.tolist() == [0, 1] and columns.tolist() == [0, 0]
 
 
 # ---- smaller things that CuPy's own tests ask for ------------------------------------------------
@@ -565,6 +600,8 @@ def test_views_without_elements_have_a_base():
     a = cp.zeros((3, 0, 2), complex)
     for view in (a.real, a.imag, a[1:], cp.einsum("ijk->kji", a), cp.transpose(a)):
         assert view.base is a and view.size == 0
+    b = cp.ones((2, 3))
+    assert cp.split(b, [2])[1].base is b and cp.byte_bounds(a) == (a.data.ptr, a.data.ptr)
 
 
 @pytest.mark.parametrize("optimize", [False, True, ["einsum_path", (0, 1), (0, 1)]])

@@ -147,13 +147,17 @@ def test_what_offers_device_memory_is_taken():
     class Offer:
         array = cp.arange(3.0)
         __cuda_array_interface__ = array.__cuda_array_interface__
+        __array__ = None
 
     assert np.array_equal(cp.asnumpy(Offer()), [0, 1, 2])
     out = cp.empty(3)
     assert cp.add(Offer(), 1, out) is out and out.tolist() == [1, 2, 3]
     assert (out - Offer()).tolist() == [1, 1, 1] and (cp.sqrt(Offer(), dtype="f").dtype == "f")
+    assert cp.shares_memory(cp.atleast_1d(Offer()), Offer.array)
     with pytest.raises(TypeError, match="Unsupported type"):
         cp.add(Offer(), np.ones(3))
+    with pytest.raises(TypeError):
+        out @ Offer()
 
 
 def test_joining_between_brackets():

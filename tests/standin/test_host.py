@@ -234,5 +234,13 @@ def test_from_dlpack_takes_what_lies_on_the_device():
         cp.from_dlpack(x, device=cp.cuda.Device(0))
     with pytest.raises(BufferError, match="^copy=True only supported for copy to CPU"):
         cp.from_dlpack(x, copy=True)
+    with pytest.raises(BufferError, match="only supported for copy to CPU"):
+        x.__dlpack__(copy=True)
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        copied = np.from_dlpack(x, device="cpu")
+        copied[...] = 9
+        assert not (x == 9).any()
+    with pytest.warns(np.exceptions.VisibleDeprecationWarning, match="from_dlpack"):
+        x.toDlpack()
     with pytest.raises(ValueError, match=r"consumed multiple times .* Got: \[1\]$"):
         cp.from_dlpack([1])

@@ -279,9 +279,18 @@ STRIDES = {
     "zeros": (lambda: cp.zeros((2, 3), order="A"), (8, 16)),
     "ones": (lambda: cp.ones((2, 3), order="A"), (8, 16)),
     "linspace": (lambda: cp.linspace(PAIR, 3, 7, axis=1), (8, 16)),
+    "linspace of columns": (lambda: cp.linspace(F, 3, 7, axis=1), (40, 160, 8)),
     "logspace": (lambda: cp.logspace(PAIR, 3, 7, axis=1), (56, 8)),
     "astype": (lambda: C[:, ::2].astype(float, order="A", copy=False), (24, 8)),
     "array": (lambda: cp.array(C[::-1], order="A", copy=None), (40, 8)),
+    "array of turned columns": (lambda: cp.array(ARRAY[0, :, ::2].T, "f"), (16, 4)),
+    "asarray of a repeated row": (lambda: cp.asarray(np.broadcast_to(1.0, (2, 3))), (24, 8)),
+    "roll by an array": (lambda: cp.roll(F, cp.array(1), 0), (40, 8)),
+    "tile once": (lambda: cp.tile(cp.asarray(ARRAY).transpose(1, 0, 2), 1), (40, 160, 8)),
+    "windows": (
+        lambda: cp.lib.stride_tricks.sliding_window_view(C, (2, 3), axis=(1, 0)),
+        (40, 8, 40, 8),  # in the order of the axes
+    ),
 }
 
 

@@ -72,6 +72,15 @@ REFUSED = {
         lambda: scattered(cupyx.scatter_max, cp.ones(2)),
         lambda: cp.add.at(X, 0),
         lambda: cp.bitwise_or.at(cp.zeros(3, bool), PLACES, True),
+        lambda: cp.reshape(X, None),
+        lambda: cp.ravel(X, None),
+        lambda: setattr(cp.ones(3), "shape", None),
+        lambda: cp.broadcast_to(POINT, PLACES),
+        lambda: cp.resize(X, PLACES),
+        lambda: cp.indices(PLACES),
+        lambda: cp.tril_indices(POINT),
+        lambda: cp.hstack(arrays=[X, X]),
+        lambda: cp.putmask(POINT, True, 1),
     ],
     ValueError: [
         lambda: cp.repeat(N, 2.5),
@@ -90,6 +99,11 @@ REFUSED = {
         lambda: cp.var(X, axis=0, out=cp.zeros((2, 3))),
         lambda: cp.array(X[:, ::2], order="A", copy=False),
         lambda: cp.logspace(0, 2, 5, base=cp.array([2.0, 10.0])),
+        lambda: X.astype(float, order="X", copy=False),
+        lambda: cp.putmask(cp.ones((2, 3)), cp.ones(6, bool), 1),
+        lambda: cp.lib.stride_tricks.sliding_window_view(X, (1, 1), axis=(0, 0)),
+        lambda: X.__dlpack__(stream="1"),
+        lambda: X.__dlpack__(dl_device=(1, 0), copy=False),
     ],
     AttributeError: [
         lambda: cp.zeros_like(LIST),
@@ -237,8 +251,13 @@ def test_what_cupy_refuses_of_views_and_other_libraries():
     class Masked:
         __cuda_array_interface__ = {**X.__cuda_array_interface__, "mask": X}
 
+    class Nowhere:
+        __cuda_array_interface__ = {**X.__cuda_array_interface__, "data": (0, False)}
+
     with pytest.raises(ValueError, match="masked"):
         cp.asarray(Masked())
+    with pytest.raises(RuntimeError, match="null pointer"):
+        cp.asarray(Nowhere())
     with pytest.raises(NotImplementedError):
         cp.lib.stride_tricks.sliding_window_view(X, (1, 2), writeable=True)
 

@@ -175,6 +175,8 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
             moved = _moved(obj, dtype, order, ndmin, blocking)
             if moved is not None:
                 return moved
+        if isinstance(obj, np.ndarray) and order in ("K", "A", "k", "a"):
+            order = "F" if obj.flags.fnc else "C"  # of what lies in no order, a copy in C's
         joined = dtype is not None and _on_device(obj)  # which the device casts
         host = np.array(
             _host_values(obj), dtype=None if joined else dtype, order=order, ndmin=ndmin
@@ -401,7 +403,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
         start, stop = (np.asarray(v, wide) if np.isscalar(v) else v for v in (start, stop))
     made, step = np.linspace(start, stop, num, endpoint, True)
     if not numbers:
-        made = np.moveaxis(made, 0, axis)
+        made = np.moveaxis(np.ascontiguousarray(made), 0, axis)
     elif num == 1:  # whatever the end is
         made[:] = start
     elif num > 1 and step != 0:
@@ -449,13 +451,17 @@ genfromtxt = copied(np.genfromtxt)
 hamming = created(counted(_windows.hamming), counts="M")
 hanning = created(counted(_windows.hanning), counts="M")
 identity = created(np.identity, counts="n")
-indices = created(np.indices)
+indices = created(np.indices, counts="dimensions")
 kaiser = created(counted(_windows.kaiser), counts="M")
 linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value)
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
-mask_indices = created(np.mask_indices)
 tri = created(counted(named(_tri, "tri")), counts="N M")
+
+
+def mask_indices(n, mask_func, k=0) -> tuple:
+    """Where ``mask_func`` of ``n`` by ``n`` ones on the device, and of ``k``, is not 0."""
+    return mask_func(ones((n, n), "i1"), k).nonzero()
 
 
 def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:
@@ -488,7 +494,7 @@ def _of_a_triangle(function: Callable) -> Callable:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)
 
-    return created(counted(named(indices, function.__name__)))
+    return created(counted(named(indices, function.__name__)), counts="n")
 
 
 tril_indices, triu_indices = map(_of_a_triangle, (np.tril_indices, np.triu_indices))

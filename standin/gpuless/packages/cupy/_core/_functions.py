@@ -103,8 +103,11 @@ def _writes(function: Callable, at: int | None = None) -> Callable:
         values, options, sources = unwrap_call(args, kwargs)
         _alignment.check(array, *sources)
         target = array._array
-        if function is np.putmask and len(values) > 1 and isinstance(values[1], (list, tuple)):
-            raise TypeError("`values` should be of type cupy.ndarray")
+        if function is np.putmask and len(values) > 1:
+            if isinstance(values[1], (list, tuple)) or not isinstance(values[0], np.ndarray):
+                raise TypeError("`mask` and `values` should be of type cupy.ndarray")
+            if values[0].shape != target.shape:
+                raise ValueError("mask and data must be the same size")
         if function is np.place and len(values) > 1:
             if np.asarray(values[1]).dtype.char not in "?bBhHiIlLqQefdFD":
                 raise ValueError(f"Unsupported dtype {np.asarray(values[1]).dtype}")
@@ -255,7 +258,8 @@ class broadcast:
         self.shape = common_shape(shapes)
         self.nd, self.size = len(self.shape), math.prod(self.shape)
         self.values = tuple(
-            broadcast_to(a, self.shape) if isinstance(a, ndarray) else a for a in arrays
+            broadcast_to(a, self.shape) if isinstance(a, ndarray) and a.shape != self.shape else a
+            for a in arrays
         )
 
 

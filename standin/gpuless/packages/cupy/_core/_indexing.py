@@ -87,10 +87,10 @@ def _entry(entry, assigned: bool):
         array = entry._array
     elif isinstance(entry, (bool, np.bool_)):
         array = np.asarray(entry)
-    elif isinstance(entry, (list, np.ndarray)):
+    elif isinstance(entry, (list, tuple, range, np.ndarray)):
         stream.refuse_while_capturing("H2D transfers")
         array = np.asarray(entry)
-        if isinstance(entry, list) and array.size == 0:
+        if isinstance(entry, (list, tuple)) and array.size == 0:
             array = array.astype(np.intp)
     else:
         if not isinstance(entry, (int, np.integer)):

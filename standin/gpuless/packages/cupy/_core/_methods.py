@@ -10,7 +10,7 @@ import numpy as np
 from cupy._core import _alignment
 from cupy._core._casts import cast
 from cupy._core._dispatch import check_dtype, check_number, extends, submit, unsupported
-from cupy._core._ndarray import allocate_like, ndarray, place, wrap
+from cupy._core._ndarray import allocate_like, ndarray, place, refuse_subclass, wrap
 from cupy._core._order import partition
 from cupy._core._protocols import as_device
 from cupy._core._run import routine, run
@@ -23,7 +23,7 @@ from cupy.cuda.stream import get_current_stream, refuse_while_capturing
 class Views:
     """The same memory, seen in another way."""
 
-    T = property(lambda self: self.transpose())
+    T = property(lambda self: self.transpose() if self.ndim > 1 else self)
 
     @property
     def mT(self):
@@ -52,8 +52,13 @@ class Views:
         self.imag[...] = _of_device(value)
 
     def view(self, dtype=None, type=None):
+        if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
+            if type is not None:
+                raise ValueError("Cannot specify output type twice.")
+            dtype, type = None, dtype
         if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
             raise ValueError("Type must be a sub-type of ndarray type")
+        refuse_subclass(type or ndarray)
         if dtype is None:
             return self._view(self._array.view())
         return self._view(_alignment.note(self._array.view(check_dtype(dtype))))
@@ -95,7 +100,7 @@ class Views:
             if steps and steps[-1] == n * step:
                 n, steps = n * shape.pop(), steps[:-1]
             shape, steps = [*shape, n], [*steps, step]
-        shape = shape if self.size else [0]
+        shape = (shape or [1]) if self.size else [0]
         return _view_of(self, lambda a: a.reshape(shape)) if len(shape) < self.ndim else self
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
@@ -158,8 +163,10 @@ class Copies:
         dtype = check_dtype(dtype)
         order = "K" if order is None else order
         flags = self._array.flags
-        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc}
-        if not copy and dtype == self.dtype and fits.get(order.upper(), True):
+        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc, "K": True}
+        if order.upper() not in fits:
+            raise ValueError(f"order not understood: {order!r}")
+        if not copy and dtype == self.dtype and fits[order.upper()]:
             return self
         result = allocate_like(self._array, dtype, order)
         result._write(lambda: self._array, self)

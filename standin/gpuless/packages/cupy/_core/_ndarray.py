@@ -45,6 +45,7 @@ class ndarray:
     __module__ = "cupy"
 
     def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
+        refuse_subclass(cls)
         shape = tuple(shape) if np.iterable(shape) and not isinstance(shape, dict) else (shape,)
         if any(isinstance(n, (bool, np.bool_)) for n in shape):
             raise TypeError("an integer is required")
@@ -68,6 +69,8 @@ class ndarray:
 
     @shape.setter
     def shape(self, new) -> None:
+        if new is None:
+            raise TypeError("'NoneType' object cannot be interpreted as an integer")
         shaped = self._array.reshape(new)
         if not np.may_share_memory(shaped, self._array) and shaped.size:
             raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()`.")
@@ -112,6 +115,14 @@ class ndarray:
 
     def _view(self, array: np.ndarray) -> ndarray:
         return wrap(array, self._memory, self)
+
+
+def refuse_subclass(cls: type) -> None:
+    """NotImplementedError for a class made from ndarray: its views would be none of that class."""
+    if cls is not ndarray:
+        raise NotImplementedError(
+            f"the CPU stand-in does not cover subclasses of cupy.ndarray ({cls.__name__})"
+        )
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -219,7 +219,8 @@ class NumpyDispatch:
             # NumPy makes arrays of its scalars before it asks, in comparisons.
             zero_dim = [isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs]
             inputs = [x[()] if zero else x for x, zero in zip(inputs, zero_dim, strict=True)]
-        inputs = [as_device(x) for x in inputs]
+        if function is not np.matmul:  # which takes no other library's arrays
+            inputs = [as_device(x) for x in inputs]
         for value in (*inputs, *outs):
             if not isinstance(value, (*SCALARS, ndarray, np.ndarray)):
                 return NotImplemented

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from cupy._core._dispatch import SCALARS, extends
 from cupy._core._ndarray import ndarray
 from cupy.cuda import memory, stream
 from cupy.cuda.stream import catch_up as _catch_up
+from cupy.exceptions import VisibleDeprecationWarning
 
 
 class _Lent(np.ndarray):
@@ -35,13 +37,23 @@ class DeviceMemory:
         }
 
     def __dlpack__(self, *, stream=None, **kwargs):
-        """A capsule of this memory, which is a CPU's here: NumPy and others share it."""
-        if isinstance(stream, int) and stream < -1:
+        """A capsule of this memory, which is a CPU's here: NumPy and others share it, but who asks
+        for the CPU's by name has a copy."""
+        wanted = {name: value for name, value in kwargs.items() if value is not None}
+        copied = wanted.get("dl_device") is not None
+        if copied and self._memory.managed:  # is the host's too
+            copied = wanted.get("copy")
+        elif copied and wanted.get("copy") is False:
+            raise ValueError("GPU memory cannot be exported to CPU without copy.")
+        elif wanted.get("copy") and not copied:
+            raise BufferError("copy=True only supported for copy to CPU.")
+        if not (copied or stream is None or (isinstance(stream, int) and stream >= -1)):
             raise ValueError(
                 f"the stream for the DLPack protocol is -1, 1 or more, but no {stream}"
             )
         _catch_up()
-        wanted = {name: value for name, value in kwargs.items() if value is not None}
+        if copied:
+            return self._array.copy().__dlpack__(**wanted)
         lent = self._array.view(_Lent)
         lent.owner = self
         return lent.__dlpack__(**wanted)
@@ -52,6 +64,8 @@ class DeviceMemory:
 
     def toDlpack(self):
         """The capsule, by its older name."""
+        text = "Use the cupy.from_dlpack() array constructor instead of toDlpack()."
+        warnings.warn(text, VisibleDeprecationWarning, stacklevel=2)
         return self.__dlpack__()
 
 
@@ -77,6 +91,8 @@ def as_device(value):
         if described.get("stream") is not None:  # CuPy waits for it; 1 names the null stream
             ptr = described["stream"]
             stream.by_pointer(0 if ptr == 1 else ptr).synchronize()
+        if not described["data"][0]:
+            raise RuntimeError("UnownedMemory requires explicit device ID for a null pointer.")
         held = memory.UnownedMemory(described["data"][0], size, value)
         return ndarray(shape, dtype, memory.MemoryPointer(held, 0), strides)
     return value

@@ -12,6 +12,7 @@ from cupy._core._creation import asarray
 from cupy._core._dispatch import SCALARS, check_dtype, named, unsupported
 from cupy._core._ndarray import ndarray
 from cupy._core._parameters import check_kinds, held
+from cupy._core._protocols import as_device
 from cupy._core._reductions import normalized
 from cupy._core._run import routine
 from cupy.cuda import stream
@@ -163,6 +164,7 @@ def _check_axes(name: str, taken: list, kwargs: dict, at: int) -> None:
 def _taken(letter: str, arg):
     """An argument as the function takes it; TypeError where CuPy raises one."""
     if letter == "a":
+        arg = as_device(arg)
         return asarray(arg) if isinstance(arg, (np.ndarray, list, tuple)) else arg
     if letter == "n":
         return asarray(arg) if isinstance(arg, np.ndarray) else arg

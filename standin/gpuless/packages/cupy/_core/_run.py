@@ -86,7 +86,9 @@ def _finish(raw, sources: Sequence, fresh: list, order: str):
                 return source
             # A view without elements shares no memory.
             if isinstance(raw, np.ndarray) and (
-                raw.base is source._array or np.may_share_memory(raw, source._array)
+                raw.base is source._array
+                or (raw.base is not None and raw.base is source._array.base)
+                or np.may_share_memory(raw, source._array)
             ):
                 return wrap(raw, source._memory, source)
         fresh.append(place(np.asarray(raw), order))

@@ -15,7 +15,7 @@ from cupy._core._casts import as_type
 from cupy._core._dispatch import check_number, named, unsupported
 from cupy._core._indexing import wrapped
 from cupy._core._loops import remainder
-from cupy._core._ndarray import ndarray, poison
+from cupy._core._ndarray import ndarray, poison, wrap
 from cupy._core._reductions import MANY, into, normalized
 from cupy._core._search import compared_as, searchsorted
 from cupy.cuda import stream
@@ -47,7 +47,7 @@ def byte_bounds(a) -> tuple[int, int]:
     """The addresses of the first byte of ``a`` and of the one behind its last."""
     if not isinstance(a, ndarray):
         raise TypeError(f"Argument 'array' has incorrect type (got {type(a).__name__})")
-    return np.lib.array_utils.byte_bounds(a._array)
+    return np.lib.array_utils.byte_bounds(a._array) if a.size else (a.data.ptr, a.data.ptr)
 
 
 def may_share_memory(a, b, max_work=None) -> bool:
@@ -96,6 +96,20 @@ def unmoved(function: Callable) -> Callable:
         return a if (made.shape, made.strides) == (a.shape, a.strides) else made
 
     return call
+
+
+def moveaxis(a, source, destination):
+    """The array itself where one axis moves nowhere."""
+    made = np.moveaxis(a, source, destination)
+    several = np.iterable(source) or np.iterable(destination)
+    return made if several or (source - destination) % a.ndim else a
+
+
+@functools.wraps(np.nan_to_num)
+def nan_to_num(x, copy=True, *args, **kwargs):
+    """In place also of an array without axes, of which NumPy gives a number."""
+    made = np.nan_to_num(x, copy, *args, **kwargs)
+    return made if copy or not isinstance(x, np.ndarray) else x
 
 
 def diag(v, k=0):
@@ -212,6 +226,12 @@ def pad(array, pad_width, mode="constant", **kwargs):
             raise TypeError(f"`{name}`: implicit conversion to a NumPy array is not allowed.")
     if isinstance(pad_width, dict):
         raise TypeError("`pad_width` must be of integral type.")
+    if callable(mode):  # is given parts of an array on the device, which it fills
+
+        def fill(part, pair, axis, options):
+            mode(wrap(part), tuple(map(int, pair)), axis, options)
+
+        return np.pad(array, pad_width, fill, **kwargs)
     made = np.pad(array, pad_width, mode, **kwargs)
     pairs = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
     if isinstance(mode, str) and mode == "empty":
@@ -268,7 +288,9 @@ def take(a, indices, axis=None, out=None):
         raise TypeError("Output dtype mismatch")
     size = a.size if axis is None or not a.ndim else a.shape[normalized(axis, a.ndim)[0]]
     indices = np.asarray(indices)
-    if size and indices.dtype.kind in "iu":
+    if not indices.size:  # of an empty list NumPy makes fractions
+        indices = indices.astype(np.intp)
+    elif size and indices.dtype.kind in "iu":
         indices = wrapped(indices, size)
     return np.take(a, indices, axis, out, "wrap" if a.size else "clip")
 

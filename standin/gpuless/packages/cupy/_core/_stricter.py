@@ -24,7 +24,7 @@ def joined(function: Callable) -> Callable:
     """``function``, which joins arrays: fractions become integers by a GPU's rule."""
 
     @functools.wraps(function)
-    def call(arrays, *args, **kwargs):
+    def call(arrays, /, *args, **kwargs):
         out, dtype = kwargs.get("out"), kwargs.get("dtype")
         dtype = out.dtype if out is not None else None if dtype is None else np.dtype(dtype)
         if dtype is not None and dtype.kind in "iu" and kwargs.get("casting") == "unsafe":
@@ -35,11 +35,12 @@ def joined(function: Callable) -> Callable:
 
 
 def ordered(function: Callable) -> Callable:
-    """``function`` of an array, which takes an order but not None for it."""
+    """``function`` of an array, which takes a shape or an order but not None for it."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if kwargs.get("order", "") is None:
+        given = (*args[1:], kwargs.get("order", ""), kwargs.get("shape", ""))
+        if any(one is None for one in given):
             raise TypeError("object of type 'NoneType' has no len()")
         return function(*args, **kwargs)
 
@@ -78,13 +79,15 @@ def repeat(a, repeats, axis=None):
 
 def roll(a, shift, axis=None):
     """Places from a device array are whole numbers; in a list there are the host's only."""
-    if isinstance(shift, np.ndarray) and shift.dtype.kind not in "biu":
+    taken = isinstance(shift, np.ndarray)
+    if taken and shift.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast output operand from {shift.dtype} to int64")
     if isinstance(shift, (list, tuple)) and any(isinstance(one, np.ndarray) for one in shift):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
     if axis is not None and not isinstance(axis, (int, np.integer)) and not np.iterable(axis):
         raise TypeError(f"{type(axis).__name__!r} object is not iterable")
-    return np.roll(a, shift, axis)
+    made = np.roll(a, shift, axis)
+    return np.ascontiguousarray(made) if taken and made.ndim else made
 
 
 def expand_dims(a, axis):
@@ -96,7 +99,7 @@ def expand_dims(a, axis):
 def flip(m, axis=None):
     if isinstance(axis, list):
         raise TypeError("'list' object cannot be interpreted as an integer")
-    return np.flip(m, axis)
+    return np.flip(m, axis) if m.ndim or axis not in (None, ()) else m[...]
 
 
 def tile(A, reps):
@@ -106,13 +109,13 @@ def tile(A, reps):
 
 
 def shaped(function: Callable) -> Callable:
-    """``function``, with a shape behind the array: NumPy's takes 0-d arrays for its numbers."""
+    """``function``, with a shape behind the array: NumPy's takes arrays for it."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         for given in (*args[1:2], *kwargs.values()):
             numbers = given if isinstance(given, (tuple, list)) else [given]
-            if any(isinstance(n, np.ndarray) and n.ndim == 0 for n in numbers):
+            if any(isinstance(n, np.ndarray) for n in numbers):
                 raise TypeError("an array is no number of a shape: int(n) copies it to the host")
         return function(*args, **kwargs)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from cupy._core import _alignment
 from cupy._core._ndarray import ndarray, wrap
+from cupy._core._reductions import normalized
 
 
 def as_strided(x: ndarray, shape=None, strides=None) -> ndarray:
@@ -26,10 +27,12 @@ def as_strided(x: ndarray, shape=None, strides=None) -> ndarray:
 def sliding_window_view(
     x: ndarray, window_shape, axis=None, *, subok=False, writeable=False
 ) -> ndarray:
-    """All windows of ``window_shape`` along ``axis``, as a view; as NumPy's function."""
+    """All windows of ``window_shape`` along ``axis``, as a view."""
     if writeable:
         raise NotImplementedError("Writeable views are not supported.")
     if subok:
         raise NotImplementedError
+    if axis is not None:  # in CuPy the windows' sides belong to the axes in their order
+        axis = sorted(normalized(axis, x.ndim))
     view = np.lib.stride_tricks.sliding_window_view(x._array, window_shape, axis, writeable=True)
     return wrap(view, x._memory)
