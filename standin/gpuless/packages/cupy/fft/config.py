@@ -22,7 +22,8 @@ class _Config(types.ModuleType):
 
     @property
     def enable_nd_planning(self) -> bool:
-        """Kept, of no effect, and warned of: CuPy 14 is about to drop it."""
+        """Whether several axes are transformed at once, as the strides of the result show. It is
+        warned of: CuPy 14 is about to drop it."""
         _warn_of_nd_planning()
         return self._nd_planning
 
