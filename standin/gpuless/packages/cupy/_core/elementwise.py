@@ -90,6 +90,7 @@ class ElementwiseKernel(GeneratedKernel):
         self.no_return = bool(no_return)
         self.return_tuple = bool(return_tuple)
         self.kwargs = kwargs
+        self._made = True
 
     def __call__(self, *args, **kwargs):
         """Run the kernel; ``args`` are the inputs, or the inputs and the outputs.
@@ -180,6 +181,8 @@ class ElementwiseKernel(GeneratedKernel):
 
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
+        if unknown := self.kwargs.keys() - {"loop_prep", "after_loop", "options"}:
+            raise TypeError(f"an ElementwiseKernel has no {sorted(unknown)}")
         _launch.check_name(self.name)
         texts = {"preamble": self.preamble, **self.kwargs}
         written = {
