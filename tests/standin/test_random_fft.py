@@ -383,3 +383,15 @@ def test_a_spectrum_of_nothing_is_that_of_zeros():
 
 def test_hosts_arrays_are_shifted():
     assert cp.fft.ifftshift([1, 2, 3]).tolist() == cp.fft.fftshift(np.array([3, 1, 2])).tolist()
+
+
+def test_a_plan_cache_that_is_off():
+    cache = type(cp.fft.config.get_plan_cache())(size=3)
+    cache.touch("a")
+    cache.set_memsize(0)
+    cache.touch("b")
+    assert cache.get_curr_size() == 0 and "enabled? False" in str(cache)
+    for wrong, error in ((-2, ValueError), (1.5, TypeError)):
+        for switch in (cache.set_size, cache.set_memsize):
+            with pytest.raises(error):
+                switch(wrong)
