@@ -542,3 +542,5 @@ def test_a_kernel_has_the_attributes_that_it_has():
     assert kernel(cp.ones(0)).size == 0  # nothing is compiled
     with pytest.raises(TypeError, match="no_retrun"):
         kernel(cp.ones(1))
+    with pytest.raises(TypeError):
+        cp.ElementwiseKernel("T x", "T y", "y = x")(cp.ones(1), block_size=1.5)

@@ -30,6 +30,7 @@ class BitGenerator:
     def __init__(self, seed=None, *, size=-1):
         bool(size < 0)  # TypeError or ValueError for what is no number
         self._bits = np.random.Philox(_plain(seed))
+        self._device = runtime.getDevice()
         self.lock = threading.Lock()  # no deepcopy() and no pickle, as in CuPy
 
 
@@ -232,6 +233,8 @@ class Generator(_Source):
 
     @property
     def _bit_generator(self) -> BitGenerator:
+        if runtime.getDevice() != self.bit_generator._device:
+            raise RuntimeError("This Generator state is allocated in a different device")
         return self.bit_generator
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):

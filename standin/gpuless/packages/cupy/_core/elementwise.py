@@ -102,7 +102,7 @@ class ElementwiseKernel(GeneratedKernel):
         if not -(2**63) <= size < 2**63:
             raise OverflowError("Python int too large to convert to C ssize_t")
         stream = given_stream(kwargs.pop("stream", None))
-        block_size = kwargs.pop("block_size", 128)
+        block_size = operator.index(kwargs.pop("block_size", 128))
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")
         if block_size <= 0:
