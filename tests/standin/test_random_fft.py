@@ -16,6 +16,8 @@ def test_seed_makes_runs_repeat():
     cp.random.seed(1)
     np.testing.assert_array_equal(cp.random.rand(5).get(), first)
     assert not np.array_equal(cp.random.rand(5).get(), first)
+    for seed in (np.array(3), np.array([0.5, 1]), np.array([])):
+        cp.random.seed(seed)
     a, b = (cp.random.default_rng(7).standard_normal(4) for _ in "ab")
     np.testing.assert_array_equal(a.get(), b.get())
 

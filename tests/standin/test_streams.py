@@ -515,3 +515,11 @@ def test_a_benchmark_waits_for_its_devices():
 def test_a_range_has_a_message_where_it_is_no_decorator():
     with pytest.raises(ValueError, match="message"), cupyx.profiler.time_range():
         pass
+
+
+def test_a_capture_has_a_mode_of_cudas():
+    stream = cp.cuda.Stream()
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="invalid argument"):
+        stream.begin_capture(5)
+    stream.begin_capture(cp.cuda.runtime.streamCaptureModeRelaxed)
+    stream.end_capture()

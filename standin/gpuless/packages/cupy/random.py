@@ -321,7 +321,9 @@ class RandomState(_Source):
         self.seed(seed)
 
     def seed(self, seed=None) -> None:
-        if not (seed is None or isinstance(seed, np.ndarray)):
+        if isinstance(seed, np.ndarray):
+            seed = [*seed.tobytes()]  # of any type and shape
+        elif seed is not None:
             if np.asarray(seed).dtype.kind not in "biu":
                 raise TypeError("Seed must be an integer.")
             seed = int(np.asarray(seed))
