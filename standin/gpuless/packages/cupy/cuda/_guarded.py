@@ -157,6 +157,8 @@ class Handle:
 class MemoryPointer:
     """An address inside a ``Memory``: ``mem`` plus an offset in bytes."""
 
+    of_array = False  # whether one is made of it
+
     def __init__(self, mem, offset: int):
         self.mem = mem
         self._offset = operator.index(offset)
@@ -184,10 +186,18 @@ class MemoryPointer:
     def __sub__(self, offset: int) -> MemoryPointer:
         return self + -offset
 
-    def __iadd__(self, offset: int):
-        raise not_covered("p += n (in CuPy it moves every array made of p, too; write p = p + n)")
+    def __iadd__(self, offset: int) -> MemoryPointer:
+        if self.of_array:
+            raise not_covered(
+                "p += n (in CuPy it moves the array whose data p is; write p = p + n)"
+            )
+        self._offset += operator.index(offset)
+        self.ptr += offset
+        return self
 
-    __isub__ = __iadd__
+    def __isub__(self, offset: int) -> MemoryPointer:
+        self += -offset
+        return self
 
     def _bytes(self, size: int) -> np.ndarray:
         if self._offset < 0 or self._offset + size > self.mem.size:

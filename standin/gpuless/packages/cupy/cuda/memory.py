@@ -291,10 +291,12 @@ class PinnedMemoryPointer(np.ndarray):
         )
 
     __radd__ = __add__
-    __iadd__ = __isub__ = MemoryPointer.__iadd__
+    __iadd__ = __add__
 
     def __sub__(self, offset: int) -> PinnedMemoryPointer:
         return self + -offset
+
+    __isub__ = __sub__
 
     def __getitem__(self, *given):
         raise TypeError("a PinnedMemoryPointer has no elements; numpy.frombuffer() makes an array")
