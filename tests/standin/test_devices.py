@@ -416,3 +416,11 @@ extern "C" __global__ void k(int *y) {
             counted(65536)
         assert cp.ndarray(1, "i4", module.get_global("count")).get() == 1
     assert counted(16) == [2, 7, 2]
+
+
+def test_a_generator_draws_on_its_device_alone():
+    logical_devices(2)
+    rng = cp.random.default_rng(1)
+    with cp.cuda.Device(1), pytest.raises(RuntimeError, match="different device"):
+        rng.random(3)
+    assert rng.random(3).shape == (3,)

@@ -531,3 +531,16 @@ def test_macros_of_cupys_headers():
     largest = cp.ElementwiseKernel("T x", "float32 y", "y = x > 1 ? FLT_MAX : -FLT_MIN", "ends")
     ends = np.finfo("f4")
     assert largest(cp.array([0, 2])).tolist() == [-ends.tiny, ends.max]
+
+
+def test_a_kernel_has_the_attributes_that_it_has():
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = x", no_retrun=True)
+    reduction = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0")
+    for one, name in ((kernel, "no_return"), (kernel, "block_size"), (reduction, "nout")):
+        with pytest.raises(AttributeError, match="cannot be set"):
+            setattr(one, name, 1)
+    assert kernel(cp.ones(0)).size == 0  # nothing is compiled
+    with pytest.raises(TypeError, match="no_retrun"):
+        kernel(cp.ones(1))
+    with pytest.raises(TypeError):
+        cp.ElementwiseKernel("T x", "T y", "y = x")(cp.ones(1), block_size=1.5)

@@ -409,3 +409,34 @@ def test_copies_of_memory_that_overlap():
     a[4:].data.copy_from_device(a.data, 32)
     a.data.copy_from_device(a.data, 64)
     assert a.tolist() == [0, 1, 2, 3] * 2
+
+
+def test_a_pointer_is_moved_in_place_unless_an_array_is_made_of_it():
+    """In CuPy `p += n` moves the array whose data `p` is."""
+    free = moved = cp.cuda.alloc(16)
+    start = free.ptr
+    moved += 8
+    assert free is moved and free.ptr == start + 8
+    free -= 8
+    assert free.ptr == start
+    made = cp.ndarray(2, "f", free)
+    for pointer in (made.data, free):
+        with pytest.raises(NotImplementedError, match="p = p"):
+            pointer += 1
+    with pytest.raises(TypeError):
+        free + 8.0
+    pinned = cp.cuda.alloc_pinned_memory(8)
+    with pytest.raises(TypeError, match="no elements"):
+        pinned[0] = 1
+    assert pinned != cp.cuda.alloc_pinned_memory(8) and pinned == pinned
+    pinned += 2
+    assert pinned.size() == 6
+
+
+def test_hosts_addresses_and_bytes_to_fill_with():
+    x = cp.zeros(2, "B")
+    for wrong in (3.0, np.int64(8), np.zeros(1)):
+        with pytest.raises(AttributeError):
+            x.data.copy_from_host(wrong, 1)
+    x.data.memset(-1, 1)
+    assert x.tolist() == [255, 0]

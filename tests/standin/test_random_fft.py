@@ -16,6 +16,8 @@ def test_seed_makes_runs_repeat():
     cp.random.seed(1)
     np.testing.assert_array_equal(cp.random.rand(5).get(), first)
     assert not np.array_equal(cp.random.rand(5).get(), first)
+    for seed in (np.array(3), np.array([0.5, 1]), np.array([])):
+        cp.random.seed(seed)
     a, b = (cp.random.default_rng(7).standard_normal(4) for _ in "ab")
     np.testing.assert_array_equal(a.get(), b.get())
 
@@ -161,6 +163,32 @@ REFUSED = {
     "all outcomes": (ValueError, lambda rng: cp.random.multinomial(5, [0.9, 0.9])),
     "none of fewer than none": (ValueError, lambda rng: cp.random.permutation(-1)),
     "nor a choice": (ValueError, lambda rng: cp.random.choice(-1, 0)),
+    "a number for each bound": (
+        ValueError,
+        lambda rng: cp.random.randint(cp.array([3, 5]), size=(4, 2)),
+    ),
+    "nor across them": (ValueError, lambda rng: cp.random.randint(cp.array([[3], [5]]), size=(2,))),
+    "bounds of one type": (ValueError, lambda rng: cp.random.randint(cp.array([3]), 2**63)),
+    "fractions of trials": (TypeError, lambda rng: cp.random.multinomial(5, [0, 0, 1])),
+    "a row of them": (ValueError, lambda rng: cp.random.multinomial(5, [[0.5, 0.5]])),
+    "no parameter beyond 64 bits": (ValueError, lambda rng: cp.random.gamma(2**70)),
+    "nor one that is added": (OverflowError, lambda rng: cp.random.normal(2**70, cp.ones(2))),
+    "a host's array is added to none": (
+        TypeError,
+        lambda rng: cp.random.normal(np.array(1.0), cp.ones(2)),
+    ),
+    "normal numbers of a size": (
+        TypeError,
+        lambda rng: cp.random.RandomState(1).normal(size=np.array([2])),
+    ),
+    "methods refuse what functions do": (
+        TypeError,
+        lambda rng: cp.random.RandomState(1).dirichlet([1.0, 2.0], size=True),
+    ),
+    "a covariance is checked where asked for": (
+        np.linalg.LinAlgError,
+        lambda rng: cp.random.multivariate_normal([0, 0], np.eye(2) - 1, check_valid="raise"),
+    ),
     "a seed is positive": (ValueError, lambda rng: cp.random.seed(-1)),
 }
 
@@ -169,6 +197,12 @@ REFUSED = {
 def test_draws_that_cupy_refuses(error, draw):
     with pytest.raises(error):
         draw(cp.random.default_rng(1))
+
+
+def test_a_covariance_is_warned_of_where_asked_for():
+    with pytest.warns(RuntimeWarning, match="positive-semidefinite"):
+        made = cp.random.multivariate_normal([0, 0], np.eye(2) - 1, check_valid="warn")
+    assert bool(cp.isnan(made).all())
 
 
 def test_no_source_can_be_copied_deeply_or_pickled():
@@ -261,7 +295,11 @@ def test_the_switches_of_the_transforms():
     with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
         assert config.enable_nd_planning is True
     with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
+        config.enable_nd_planning = False
+    assert cp.fft.fftn(cp.ones((2, 3)), axes=(1, 0)).strides == (16, 32)
+    with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
         config.enable_nd_planning = True
+    assert cp.fft.fftn(cp.ones((2, 3)), axes=(1, 0)).strides == (48, 16)
     assert config.use_multi_gpus is False
     config.use_multi_gpus = False
     with pytest.raises(NotImplementedError, match="cupy.fft.config.use_multi_gpus"):
@@ -324,3 +362,38 @@ def test_a_transform_in_the_memory_that_is_given_away():
     assert fft.irfft(x[0].copy(), overwrite_x=True).dtype == np.float32
     fft.irfftn(x, overwrite_x=True)
     assert bool(cp.isnan(x).all())
+    x = cp.ones((3, 4), "F")
+    part = fft.fft2(x, (2, 4), overwrite_x=True)
+    assert part.base is x and x[0, 0] == 8 and bool((x[2] == 1).all())
+    fft.irfft2(x[:, :2].copy(), (3, 4), overwrite_x=True)
+    fft.irfft2(x, (2, 5), overwrite_x=True)  # the fewer columns are copied
+    assert x[0, 0] == 8
+    cube = cp.ones((2, 3, 4), "F")
+    assert fft.fftn(cube, axes=(2, 0), overwrite_x=True) is not cube and bool(cp.isnan(cube).all())
+
+
+def test_a_row_is_an_array_of_fortrans_order():
+    for x in (cp.ones((1, 3)), cp.ones((1, 6))[:, ::2]):
+        assert cp.fft.fft2(x, [4, 4]).strides == (16, 64)
+    assert cp.fft.fft2(cp.ones((1, 6), "D")[:, ::2], [4, 4]).strides == (64, 16)
+
+
+def test_a_spectrum_of_nothing_is_that_of_zeros():
+    for name in ("irfft2", "irfftn"):
+        assert not getattr(cp.fft, name)(cp.ones((2, 0), "D"), (2, 4)).any()
+
+
+def test_hosts_arrays_are_shifted():
+    assert cp.fft.ifftshift([1, 2, 3]).tolist() == cp.fft.fftshift(np.array([3, 1, 2])).tolist()
+
+
+def test_a_plan_cache_that_is_off():
+    cache = type(cp.fft.config.get_plan_cache())(size=3)
+    cache.touch("a")
+    cache.set_memsize(0)
+    cache.touch("b")
+    assert cache.get_curr_size() == 0 and "enabled? False" in str(cache)
+    for wrong, error in ((-2, ValueError), (1.5, TypeError)):
+        for switch in (cache.set_size, cache.set_memsize):
+            with pytest.raises(error):
+                switch(wrong)

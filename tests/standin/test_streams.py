@@ -502,3 +502,24 @@ def test_what_a_graph_is_to_make_is_not_there_before():
     graph.launch()
     stream.synchronize()
     assert [float(array.sum()) for array in made] == [0, 2000, 0]
+
+
+def test_a_benchmark_waits_for_its_devices():
+    host, device = cupyx.zeros_pinned(3), cp.ones(3)
+    cupyx.profiler.benchmark(lambda: device.get(out=host, blocking=False), n_repeat=1, n_warmup=0)
+    assert host.tolist() == [1, 1, 1]
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="invalid device"):
+        cupyx.profiler.benchmark(len, ([],), n_repeat=1, devices=(99,))
+
+
+def test_a_range_has_a_message_where_it_is_no_decorator():
+    with pytest.raises(ValueError, match="message"), cupyx.profiler.time_range():
+        pass
+
+
+def test_a_capture_has_a_mode_of_cudas():
+    stream = cp.cuda.Stream()
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="invalid argument"):
+        stream.begin_capture(5)
+    stream.begin_capture(cp.cuda.runtime.streamCaptureModeRelaxed)
+    stream.end_capture()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 import os
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from cupy._core import _alignment
-from cupy._core._dispatch import check_dtype, named, submit
+from cupy._core._dispatch import check_dtype, check_number, named, submit, unsupported
 from cupy._core._functions import broadcast
 from cupy._core._ndarray import ndarray
 from cupy._core._refused import checked
@@ -28,6 +30,7 @@ class BitGenerator:
     def __init__(self, seed=None, *, size=-1):
         bool(size < 0)  # TypeError or ValueError for what is no number
         self._bits = np.random.Philox(_plain(seed))
+        self._device = runtime.getDevice()
         self.lock = threading.Lock()  # no deepcopy() and no pickle, as in CuPy
 
 
@@ -87,19 +90,31 @@ def _part(dtype) -> np.dtype:
 
 
 def _numbers(given: dict) -> None:
+    loc, scale = given.values()
+    if isinstance(scale, ndarray):  # then loc is added by a kernel
+        if isinstance(loc, np.ndarray):
+            raise unsupported(loc)
+        check_number(loc)
     for value in given.values():
         if isinstance(value, tuple) or isinstance(value, (list, np.ndarray)) and np.ndim(value):
             raise TypeError(f"a number or an array of the device, not {type(value)}")
 
 
 def _refuse_objects(given: dict) -> None:
-    """ValueError for parameters that are no numbers, such as None."""
+    """ValueError for parameters that are no numbers, such as None, or too large for one."""
     for key, value in given.items():
-        if key in ("self", "size") or not (value is None or isinstance(value, (list, tuple))):
+        if key in ("self", "size") or not (value is None or isinstance(value, (list, tuple, int))):
             continue
-        if not any(isinstance(v, ndarray) for v in value or ()):
+        if not isinstance(value, (list, tuple)) or not any(isinstance(v, ndarray) for v in value):
             if np.asarray(value).dtype.kind not in "biufc":
                 raise ValueError(f"Unsupported dtype {np.asarray(value).dtype}")
+
+
+def _fractions(p) -> None:
+    if p is not None and np.ndim(_plain(p)) != 1:
+        raise ValueError("p must be 1-dimensional")
+    if p is not None and _dtype(p).kind in "biu":  # their running sum is divided in place
+        raise TypeError(f"probabilities of {_dtype(p)} are no fractions")
 
 
 def _likely(given: dict) -> None:
@@ -123,7 +138,8 @@ def _distribution(
     def method(*args, **kwargs):
         given = bind(args, kwargs)
         self, dtype = given.pop("self"), check(given.pop("dtype"))
-        _refuse_objects(given)
+        if valid is not _numbers:  # which are cuRAND's, as doubles
+            _refuse_objects(given)
         if valid is not None:
             valid({key: value for key, value in given.items() if key != "size"})
         return self._draw(name, (), given, dtype)
@@ -217,6 +233,8 @@ class Generator(_Source):
 
     @property
     def _bit_generator(self) -> BitGenerator:
+        if runtime.getDevice() != self.bit_generator._device:
+            raise RuntimeError("This Generator state is allocated in a different device")
         return self.bit_generator
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
@@ -303,7 +321,9 @@ class RandomState(_Source):
         self.seed(seed)
 
     def seed(self, seed=None) -> None:
-        if not (seed is None or isinstance(seed, np.ndarray)):
+        if isinstance(seed, np.ndarray):
+            seed = [*seed.tobytes()]  # of any type and shape
+        elif seed is not None:
             if np.asarray(seed).dtype.kind not in "biu":
                 raise TypeError("Seed must be an integer.")
             seed = int(np.asarray(seed))
@@ -338,11 +358,17 @@ class RandomState(_Source):
             if low >= high:  # NumPy asks where there is something to draw
                 raise ValueError("low >= high")
         else:
-            for bound in (low, high):
-                if bound is not None and _dtype(bound).char not in "iIlLqQ":
-                    raise ValueError(f"dtype must be integer, got: {_dtype(bound)}")
+            bounds = [bound for bound in (low, high) if bound is not None]
+            if (dtypes := np.result_type(*map(_dtype, bounds))).char not in "iIlLqQ":
+                raise ValueError(f"dtype must be integer, got: {dtypes}")
             if isinstance(size, int):
                 raise TypeError("reduce() arg 2 must support iteration")
+            shape = np.broadcast_shapes(*(np.shape(_plain(bound)) for bound in bounds))
+            if size is not None and (
+                math.prod(shape) not in (1, math.prod(size))
+                or np.broadcast_shapes(shape, size) != tuple(size)
+            ):
+                raise ValueError(f"bounds of shape {shape} for numbers of shape {size}")
         if isinstance(size, np.integer) or isinstance(size, np.ndarray) and not size.ndim:
             raise TypeError("reduce() arg 2 must support iteration")
         return self._draw("integers", (low, high), {"size": size, "dtype": dtype}, dtype)
@@ -362,8 +388,7 @@ class RandomState(_Source):
             raise NotImplementedError("choice() without specifying size is not supported yet")
         if not replace and p is not None:
             raise NotImplementedError
-        if p is not None and _dtype(p).kind in "biu":  # their running sum is divided in place
-            raise TypeError(f"probabilities of {_dtype(p)} are no fractions")
+        _fractions(p)
         drawn = replace and p is None  # by randint()
         if isinstance(size, np.ndarray) and not size.ndim or drawn and isinstance(size, np.integer):
             raise TypeError("reduce() arg 2 must support iteration")
@@ -399,8 +424,11 @@ class RandomState(_Source):
         try:
             made = self._draw("multivariate_normal", (mean, cov, size), given, _real(dtype))
         except np.linalg.LinAlgError:  # a matrix without a factor, of which CuPy makes NaN
-            if method != "cholesky":
+            if method != "cholesky" or check_valid == "raise":
                 raise
+            if check_valid == "warn":
+                text = "covariance is not positive-semidefinite, output *is* invalid."
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
             made = (
                 self._draw("multivariate_normal", (mean, cov * 0, size), {}, _real(dtype)) * np.nan
             )
@@ -440,6 +468,10 @@ class RandomState(_Source):
     wald = _distribution("wald", "mean", "scale", check=_real)
     weibull = _distribution("weibull", "a", check=_real)
     zipf = _distribution("zipf", "a", dtype=int)
+
+
+for _name, _method in checked("random", vars(RandomState)).items():
+    setattr(RandomState, _name, _method)
 
 
 _states: dict[int, RandomState] = {}
@@ -499,6 +531,7 @@ def exponential(scale, size=None, dtype=float) -> ndarray:
 
 def multinomial(n: int, pvals, size=None) -> ndarray:
     """How often each of the outcomes came in ``n`` trials."""
+    _fractions(pvals)
     total = np.sum(_plain(pvals))
     if not np.isclose(total, 1):  # NumPy lets the last one make up for it
         raise ValueError(f"probabilities do not sum to 1, but to {total}")

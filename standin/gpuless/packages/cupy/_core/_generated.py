@@ -88,6 +88,12 @@ class GeneratedKernel:
         self._functions: dict[str, Callable] = {}
         self._plans: dict[tuple, Plan] = {}
 
+    def __setattr__(self, name: str, value) -> None:
+        """As of a class of Cython's: once made, a kernel has the attributes that it has."""
+        if "_made" in vars(self) and type(self).__base__ is GeneratedKernel:
+            raise AttributeError(f"{name!r} of a {type(self).__name__} of CuPy's cannot be set")
+        super().__setattr__(name, value)
+
     def _make_plan(self, args: list[Argument], *how) -> Plan:
         raise NotImplementedError
 

@@ -56,6 +56,8 @@ class ndarray:
         self._array, self._memory, self._base = made._array, made._memory, None
         if memptr is None:
             self._poison()
+        else:
+            memptr.of_array = True
         return self
 
     def _poison(self, coming: np.ndarray | None = None) -> None:
@@ -100,7 +102,9 @@ class ndarray:
     @property
     def data(self) -> memory.MemoryPointer:
         offset = self._array.ctypes.data - self._memory.ptr if self.size else 0
-        return memory.MemoryPointer(self._memory, offset)
+        pointer = memory.MemoryPointer(self._memory, offset)
+        pointer.of_array = True
+        return pointer
 
     @property
     def cstruct(self):

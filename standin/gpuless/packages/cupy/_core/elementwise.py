@@ -90,6 +90,7 @@ class ElementwiseKernel(GeneratedKernel):
         self.no_return = bool(no_return)
         self.return_tuple = bool(return_tuple)
         self.kwargs = kwargs
+        self._made = True
 
     def __call__(self, *args, **kwargs):
         """Run the kernel; ``args`` are the inputs, or the inputs and the outputs.
@@ -101,7 +102,7 @@ class ElementwiseKernel(GeneratedKernel):
         if not -(2**63) <= size < 2**63:
             raise OverflowError("Python int too large to convert to C ssize_t")
         stream = given_stream(kwargs.pop("stream", None))
-        block_size = kwargs.pop("block_size", 128)
+        block_size = operator.index(kwargs.pop("block_size", 128))
         if kwargs:
             raise TypeError(f"Wrong arguments {kwargs}")
         if block_size <= 0:
@@ -180,6 +181,8 @@ class ElementwiseKernel(GeneratedKernel):
 
     def _code(self, rows, types: dict, **parts: str) -> str:
         """The CUDA C source; or, with other ``parts``, what runs on the CPU."""
+        if unknown := self.kwargs.keys() - {"loop_prep", "after_loop", "options"}:
+            raise TypeError(f"an ElementwiseKernel has no {sorted(unknown)}")
         _launch.check_name(self.name)
         texts = {"preamble": self.preamble, **self.kwargs}
         written = {

@@ -151,6 +151,7 @@ class ReductionKernel(GeneratedKernel):
             raise NotImplementedError(
                 "the CPU stand-in has no threads inside a ReductionKernel; use a RawKernel"
             )
+        self._made = True
 
     def __call__(self, *args, **kwargs) -> ndarray:
         """Reduce the broadcast inputs along ``axis`` (None, an int or several); the first output.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import operator
 
 import numpy as np
 
 from cupy.cuda import _ownership, _state, runtime
 from cupy.cuda._hooks import hooks, told
+from gpuless import not_covered
 from gpuless.engine.memory import Allocation, NoMemory, is_freed, release
 
 UNIT = 512  # bytes; sizes in a pool are multiples of it
@@ -155,10 +157,12 @@ class Handle:
 class MemoryPointer:
     """An address inside a ``Memory``: ``mem`` plus an offset in bytes."""
 
+    of_array = False  # whether one is made of it
+
     def __init__(self, mem, offset: int):
         self.mem = mem
-        self._offset = offset
-        self.ptr = mem.ptr + offset
+        self._offset = operator.index(offset)
+        self.ptr = mem.ptr + self._offset
 
     @property
     def device_id(self) -> int:
@@ -181,6 +185,19 @@ class MemoryPointer:
 
     def __sub__(self, offset: int) -> MemoryPointer:
         return self + -offset
+
+    def __iadd__(self, offset: int) -> MemoryPointer:
+        if self.of_array:
+            raise not_covered(
+                "p += n (in CuPy it moves the array whose data p is; write p = p + n)"
+            )
+        self._offset += operator.index(offset)
+        self.ptr += offset
+        return self
+
+    def __isub__(self, offset: int) -> MemoryPointer:
+        self += -offset
+        return self
 
     def _bytes(self, size: int) -> np.ndarray:
         if self._offset < 0 or self._offset + size > self.mem.size:
@@ -217,7 +234,7 @@ class MemoryPointer:
     def memset_async(self, value: int, size: int, stream=None) -> None:
         if stream is not None:
             _ = stream.ptr
-        target = self._bytes(size)
+        target, value = self._bytes(size), operator.index(value) & 0xFF
         _submit(lambda: target.fill(value), stream)
 
     # The others go to the null stream, whichever is the current one, and the host waits.
@@ -243,7 +260,7 @@ class MemoryPointer:
 
 def _host_address(mem, size: int) -> int:
     """The host's address; CUDARuntimeError (invalid argument) for bytes at address 0."""
-    address = int(mem.value or 0) if isinstance(mem, ctypes.c_void_p) else int(mem)
+    address = mem if isinstance(mem, int) else mem.value or 0
     if size and not address:
         raise runtime.CUDARuntimeError(1)
     return address

@@ -286,12 +286,23 @@ class PinnedMemoryPointer(np.ndarray):
     def __add__(self, offset: int) -> PinnedMemoryPointer:
         """The pointer ``offset`` bytes further on."""
         start = self if self.base is None or isinstance(self.base, ctypes.Array) else self.base
-        return start[self.ptr - start.ptr + offset :]
+        return super(PinnedMemoryPointer, start).__getitem__(
+            slice(self.ptr - start.ptr + offset, None)
+        )
 
     __radd__ = __add__
+    __iadd__ = __add__
 
     def __sub__(self, offset: int) -> PinnedMemoryPointer:
         return self + -offset
+
+    __isub__ = __sub__
+
+    def __getitem__(self, *given):
+        raise TypeError("a PinnedMemoryPointer has no elements; numpy.frombuffer() makes an array")
+
+    __setitem__ = __len__ = __iter__ = __getitem__
+    __eq__, __ne__, __hash__ = object.__eq__, object.__ne__, object.__hash__
 
     def __int__(self) -> int:
         return self.ptr

@@ -282,6 +282,8 @@ class Stream:
     def begin_capture(self, mode=None) -> None:
         if self.ptr in (0, 1):
             raise RuntimeError("cannot capture on the default (legacy) stream")
+        if mode not in (None, 0, 1, 2):
+            raise CUDARuntimeError(1)
         if self._capture is not None:
             raise self._capture.fail(401)
         _Capture(self)

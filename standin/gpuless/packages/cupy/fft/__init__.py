@@ -33,14 +33,19 @@ def _taken(a: np.ndarray, real: bool) -> np.ndarray:
     return a.astype(np.float32) if a.dtype == np.float16 else a
 
 
+def _not_empty(a: np.ndarray, axis: int) -> np.ndarray:
+    """``a``, or a zero for nothing: NumPy's ``irfft`` reads a number that is not there."""
+    return a if a.shape[axis] else np.zeros_like(a, shape=[*a.shape[:axis], 1, *a.shape[axis:][1:]])
+
+
 def _of_one_axis(function: Callable) -> Callable:
     real = function.__name__ in ("rfft", "ihfft")
     inverse = function.__name__ in ("irfft", "hfft")
 
     @functools.wraps(function)
     def transform(a, n=None, axis=-1, norm=None):
-        if n and inverse and not a.shape[axis]:  # NumPy's reads a number that is not there
-            a = np.zeros_like(a, shape=[*a.shape[:axis], 1, *a.shape[axis:][1:]])
+        if n and inverse:
+            a = _not_empty(a, axis)
         result = function(_taken(a, real), n, axis, norm)
         if a.dtype == np.float16 and result.dtype == np.float32:
             result = result.astype(np.float16)
@@ -63,6 +68,8 @@ def _of_axes(function: Callable) -> Callable:
             axes = range(-(a.ndim if s is None else len(s)), 0)
         if forward and len({axis % a.ndim for axis in axes}) < len(axes):
             raise not_covered(f"{function.__name__} along one axis twice")
+        if real and not forward and s and s[-1] and len(axes):
+            a = _not_empty(a, axes[-1])
         result = function(_taken(a, forward) if len(axes) else a, s, axes, norm)
         if alone and a.dtype == np.float16 and result.dtype == np.float32:
             result = result.astype(np.float16)
@@ -71,8 +78,9 @@ def _of_axes(function: Callable) -> Callable:
             return result
         low, high = min(turn), max(turn)
         in_turn = [*sorted(turn[:-1]), turn[-1]] if real else sorted(turn)
-        at_once = 1 < len(turn) <= 3 and in_turn == [*range(low, high + 1)]
-        in_f = a.flags.f_contiguous and not a.flags.c_contiguous
+        at_once = 1 < len(turn) <= 3 and in_turn == [*range(low, high + 1)] and config._nd_planning
+        as_it_is = a.flags.forc or a.dtype.char in ("fd" if forward else "FD")
+        in_f = (a if as_it_is else np.empty_like(a)).flags.f_contiguous
         if at_once and (low == 0 or high == a.ndim - 1) and not (real and in_f):
             if not result.size:
                 raise ValueError("Invalid number of FFT data points (0) specified.")
@@ -116,7 +124,7 @@ def _uncut(name: str, a: ndarray, args: tuple, kwargs: dict) -> tuple[tuple, dic
     real, inverse = "r" in name, name.startswith("irfft")
     lengths = args[0] if args else kwargs.get("s")
     axes = args[1] if len(args) > 1 else kwargs.get("axes", (-2, -1) if name[-1] == "2" else None)
-    if real and a.dtype.kind != ("c" if inverse else "f") and not a.flags.forc:
+    if real and a.dtype.char not in ("FD" if inverse else "fd") and not a.flags.forc:
         in_order = _plans.sorted_axes(a.ndim, lengths, axes, _plans.kind(name))
         if _plans.possible(in_order, a.ndim) and len(in_order) > 1:
             if np.empty_like(a._array).flags.f_contiguous:
@@ -171,8 +179,8 @@ rfftn = _planned(np.fft.rfftn)
 irfftn = _planned(np.fft.irfftn)
 hfft = _planned(np.fft.hfft)
 ihfft = _planned(np.fft.ihfft)
-fftshift = row(np.fft.fftshift)
-ifftshift = row(np.fft.ifftshift)
+fftshift = row(np.fft.fftshift, "a")
+ifftshift = row(np.fft.ifftshift, "a")
 fftfreq = created(np.fft.fftfreq)
 rfftfreq = created(np.fft.rfftfreq)
 

@@ -20,20 +20,31 @@ _TYPES = {
 _TWO = "Use the cuFFT plan either as a context manager or as an argument."
 
 
-def overwritten(x: ndarray, made: ndarray, what: str, axes: tuple | None) -> ndarray:
+def overwritten(x: ndarray, made: ndarray, what: str, s, axes: tuple | None) -> ndarray:
     """``made`` of ``x``, whose memory the caller has given away: in it where CuPy's transform of
-    that kind takes place there. From one to real numbers ``x`` is left as garbage: NaN."""
-    whole = x.flags.forc
-    if x.ndim == 1 or axes is not None and len(axes) == 1:
-        last = axes is None or axes[0] in (-1, x.ndim - 1)
-        whole = last and x.flags.c_contiguous and x.base is None
-    if not whole or x.dtype.kind != "c":
+    that kind takes place there. From one to real numbers, and where only the first of several axes
+    is transformed there, ``x`` is left as garbage: NaN."""
+    if x.dtype.kind != "c" or what == "R2C" or made is x:
         return made
-    if what == "C2R":
-        x.fill(np.nan)
-    elif what == "C2C" and made.shape == x.shape:
-        x[...] = made
-        return x
+    given = tuple(range(-len(s or x.shape), 0)) if axes is None else axes
+    taken = x.shape if s == x.shape else _taken_shape(x.shape, s, given, what)
+    if any(length > n for length, n in zip(taken, x.shape, strict=True)):
+        return made
+    place = x if taken == x.shape else x[tuple(map(slice, taken))]
+    in_f = x.flags.f_contiguous
+    in_order = sorted_axes(x.ndim, s, axes, what)
+    several = len(in_order) > 1 and possible(in_order, x.ndim) and not (in_f and what == "C2R")
+    if several:
+        there = x.flags.forc and (place.flags.f_contiguous if in_f else place.flags.c_contiguous)
+    else:
+        last = given[0] % x.ndim == x.ndim - 1
+        there = last and place is x and x.flags.c_contiguous and x.base is None
+    if not there:
+        return made
+    if what == "C2C" and (several or len(given) == 1):
+        place[...] = made
+        return place
+    place.fill(np.nan)
     return made
 
 

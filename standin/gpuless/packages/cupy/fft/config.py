@@ -6,6 +6,7 @@ dtype, on each device.
 
 from __future__ import annotations
 
+import operator
 import sys
 import types
 import warnings
@@ -22,7 +23,8 @@ class _Config(types.ModuleType):
 
     @property
     def enable_nd_planning(self) -> bool:
-        """Kept, of no effect, and warned of: CuPy 14 is about to drop it."""
+        """Whether several axes are transformed at once, as the strides of the result show. It is
+        warned of: CuPy 14 is about to drop it."""
         _warn_of_nd_planning()
         return self._nd_planning
 
@@ -49,17 +51,25 @@ def _warn_of_nd_planning() -> None:
 sys.modules[__name__].__class__ = _Config
 
 
+def _limit(size: int) -> int:
+    if operator.index(size) < -1:
+        raise ValueError(f"a size is -1 for none, 0 to switch the cache off, or positive: {size}")
+    return size
+
+
 class PlanCache:
     """At most ``size`` entries; the one used longest ago goes first."""
 
     def __init__(self, size: int = 16, memsize: int = -1, dev: int = -1):
-        self._size, self._memsize = size, memsize
+        self._size, self._memsize = _limit(size), _limit(memsize)
         self._device = dev
         self._plans: OrderedDict = OrderedDict()
         self._hits = self._misses = 0
 
     def touch(self, key) -> None:
-        """Note one use of the plan ``key``."""
+        """Note one use of the plan ``key``, unless the cache is off."""
+        if not (self._size and self._memsize):
+            return
         if key in self._plans:
             self._hits += 1
             self._plans.move_to_end(key)
@@ -69,14 +79,14 @@ class PlanCache:
         self._trim()
 
     def _trim(self) -> None:
-        while 0 <= self._size < len(self._plans):
+        while 0 <= self._size * bool(self._memsize) < len(self._plans):
             self._plans.popitem(last=False)
 
     def get_size(self) -> int:
         return self._size
 
     def set_size(self, size: int) -> None:
-        self._size = size
+        self._size = _limit(size)
         self._trim()
 
     def get_curr_size(self) -> int:
@@ -86,7 +96,8 @@ class PlanCache:
         return self._memsize
 
     def set_memsize(self, memsize: int) -> None:
-        self._memsize = memsize
+        self._memsize = _limit(memsize)
+        self._trim()
 
     def get_curr_memsize(self) -> int:
         """0: no plan holds memory here."""
@@ -103,7 +114,7 @@ class PlanCache:
         limits = ["(unlimited)" if n < 0 else str(n) for n in (self._size, self._memsize)]
         lines = [
             f"---------- FFT plan cache of the CPU stand-in (device {self._device}) ----------",
-            f"cache enabled? {self._size != 0}",
+            f"cache enabled? {self._size != 0 != self._memsize}",
             f"current / max size   : {len(self._plans)} / {limits[0]} (counts)",
             f"current / max memsize: 0 / {limits[1]} (bytes)",
             f"hits / misses: {self._hits} / {self._misses} (counts)",

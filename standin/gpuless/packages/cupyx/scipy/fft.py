@@ -54,14 +54,16 @@ def _planned(name: str):
             for v in (s, axes)
         )
         _plans.check(x, s, axes, _plans.kind(name), plan, one=one)
-        if x.dtype == _np.float16:  # of which cupy.fft makes a half again
+        if x.dtype == _np.float16 and axes and len(axes) == 1:  # cupy.fft makes a half again
             x = x.astype(_np.float32)
         if not hermitian:
             if not one and isinstance(values["s"], list):  # which CuPy tells from a tuple
                 s = values["s"]
             made = transform(x, s[0], axes[0], norm) if one else transform(x, s, axes, norm)
             if values["overwrite_x"] and "h" not in name:
-                return _plans.overwritten(x, made, _plans.kind(name), axes)
+                return _plans.overwritten(
+                    x, made, _plans.kind(name), s if s != (None,) else None, axes
+                )
             return made
         norm = _SWAPPED.get(norm, norm)  # the other direction, of the conjugate
         if name.startswith("i"):

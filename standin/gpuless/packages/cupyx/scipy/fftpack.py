@@ -41,7 +41,7 @@ def _planned(name: str, plans: bool = True):
         if name.startswith(("rfft", "irfft")):
             return _routine(function, **values | {"overwrite_x": False})  # nor does CuPy
         made = getattr(_fft, name)(x, s[0] if one else s, axes[0] if one else axes)
-        return _plans.overwritten(x, made, "C2C", axes) if values["overwrite_x"] else made
+        return _plans.overwritten(x, made, "C2C", s, axes) if values["overwrite_x"] else made
 
     call.__signature__ = signature
     return _named(call, name, "of SciPy, on the device")
