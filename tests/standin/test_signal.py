@@ -53,6 +53,7 @@ def test_extrema():
     assert signal.argrelmin(cp.array([2.0, 1, 2]))[0].tolist() == [1]
     with pytest.raises(KeyError):
         signal.argrelextrema(x, np.greater)
+    assert signal.argrelextrema(x[None], lambda a, b: cp.less_equal(a, b), 1)[1].size == 3
     with pytest.warns(RuntimeWarning, match="ascontiguousarray"):
         signal.argrelmax(WAVE[::2])
     with pytest.warns(RuntimeWarning, match="axis -2 for the last"):
@@ -159,6 +160,8 @@ POINT, SECTIONS = cp.array(2), signal.butter(3, 0.3, output="sos")
         lambda: signal.resample(ONES, 12, axis=3),
         lambda: signal.sosfilt_zi(cp.asfortranarray(SECTIONS)),
         lambda: signal.unique_roots([1.0, 2], 0),
+        lambda: signal.upfirdn(ONES[:2], ONES, axis=False),
+        lambda: signal.upfirdn(ONES[:2], ONES, axis=POINT),
         lambda: signal.windows.chebwin(5, cp.array(100.0)),
         lambda: signal.zpk2tf(ONES[:1], ONES[:2], None),
     ],
@@ -187,6 +190,14 @@ def test_what_is_given_back_and_what_is_new():
     assert signal.freqresp((single, single), single)[0] is single
     assert signal.lfiltic(single, single, None) is None
     assert isinstance(signal.gausspulse("cutoff", cp.array(5.0)), cp.ndarray)
+
+
+@pytest.mark.parametrize("name", ["periodogram", "welch"])
+def test_a_spectrum_of_complex_numbers_has_both_sides(name):
+    x = cp.ones(8, "F")
+    with pytest.warns(UserWarning, match="onesided"):
+        getattr(signal, name)(x, window=x.real)
+    getattr(signal, name)(x, window=x.real, return_onesided=False)
 
 
 def test_a_point_is_a_frequency_of_a_group_delay():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect as _inspect
 import operator as _operator
+import warnings as _warnings
 
 import cupy as _cupy
 import numpy as _np
@@ -195,6 +196,14 @@ def _of_segments(name: str):
         for key in ("x", "y") if name != "spectrogram" else ():
             if key in given:
                 given[key] = _cupy.asarray(given[key])
+        turned = any(_cupy.iscomplexobj(given.get(key)) for key in "xy")
+        if (
+            turned
+            and given.get("return_onesided", True)
+            and name in ("csd", "periodogram", "welch")
+        ):
+            text = "Input data is complex, switching to return_onesided=False"  # as the others do
+            _warnings.warn(text, stacklevel=2)
         if "window" in given and name != "stft":
             given["window"] = _doubled(given["window"])
         return function(**given)

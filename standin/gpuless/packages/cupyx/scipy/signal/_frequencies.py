@@ -68,7 +68,7 @@ def of(library: dict) -> dict:
             by_fft = poles == 1 and count >= size and next_fast_len(int(count)) == count
             return w, h.astype(np.result_type(_dtype(b), np.complex64) if by_fft else complex)
         kind = np.result_type(_dtype(worN), np.float32)
-        return w.astype(np.finfo(kind).dtype), h.astype(np.result_type(kind, made))
+        return w.real.astype(np.finfo(kind).dtype), h.astype(np.result_type(kind, made))
 
     def findfreqs(num, den, N, kind="ba"):
         found = library["findfreqs"](_doubled(num), _doubled(den), N, kind)
