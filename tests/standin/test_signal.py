@@ -151,6 +151,7 @@ POINT, SECTIONS = cp.array(2), signal.butter(3, 0.3, output="sos")
         lambda: signal.firwin(5, 0.3, nyq=1.0),
         lambda: signal.freqs_zpk(ONES[:2], ONES[:3], 1.0, POINT),
         lambda: signal.gauss_spline(ONES, POINT),
+        lambda: signal.gauss_spline(ONES.astype("u4"), 2),
         lambda: signal.get_window(("kaiser", cp.array(8.0)), 5),
         lambda: signal.hilbert(ONES, POINT),
         lambda: signal.lfiltic(ONES[:2], ONES[:1], [1, 2]),

@@ -312,6 +312,8 @@ def gauss_spline(x, n):
     x = _cupy.asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("gauss_spline() takes no complex numbers")
+    if x.dtype in (_np.uint32, _np.uint64):  # of which CuPy's kernel has the negative
+        raise _not_covered(f"cupyx.scipy.signal.gauss_spline of {x.dtype}")
     numbers = x.astype(float) if x.dtype.kind in "iu" else x  # of which none wraps around
     return _gauss_spline(numbers, int(n)).astype(x.dtype, copy=False)
 
