@@ -201,6 +201,13 @@ def test_a_spectrum_of_complex_numbers_has_both_sides(name):
     getattr(signal, name)(x, window=x.real, return_onesided=False)
 
 
+def test_a_detrend_along_the_segments_mixes_them():
+    x = cp.asarray(np.random.default_rng(3).random(40))
+    with pytest.raises(NotImplementedError, match="mixes segments"):
+        signal.welch(x, nperseg=8, detrend=signal.detrend, axis=0)
+    signal.welch(x, nperseg=8, detrend=signal.detrend)
+
+
 def test_a_point_is_a_frequency_of_a_group_delay():
     assert signal.group_delay((ONES[:3], ONES[:1]), POINT)[0].tolist() == [2]
 

@@ -157,7 +157,8 @@ def _all_at_once(detrend, axis):
     def call(part):
         part = _cupy.asarray(part)
         alone = laid(part[..., None, :])[..., 0, :]
-        among = laid(_cupy.stack([part, part[..., ::-1] * 2 + 1], -2))[..., 0, :]
+        others = part[..., ::-1] * 2 + 1, part * part  # two, lest a line goes through them all
+        among = laid(_cupy.stack([part, *others], -2))[..., 0, :]
         near = 1e-4 * float(abs(part).max())
         if not _cupy.allclose(alone, among, atol=near, equal_nan=True):
             raise _not_covered("cupyx.scipy.signal: a detrend that mixes segments")
