@@ -53,6 +53,7 @@ def test_extrema():
     assert signal.argrelmin(cp.array([2.0, 1, 2]))[0].tolist() == [1]
     with pytest.raises(KeyError):
         signal.argrelextrema(x, np.greater)
+    assert signal.argrelextrema(x[None], lambda a, b: cp.less_equal(a, b), 1)[1].size == 3
     with pytest.warns(RuntimeWarning, match="ascontiguousarray"):
         signal.argrelmax(WAVE[::2])
     with pytest.warns(RuntimeWarning, match="axis -2 for the last"):
@@ -135,3 +136,88 @@ def test_windows_and_places_of_the_readers():
     assert signal.order_filter(x, np.ones(3), 1)[5] == cp.median(x[4:7])
     assert signal.resample_poly(x.astype("e"), 1, 2).dtype == np.float64
     assert signal.decimate(x.astype("e"), 4).dtype == np.float64
+
+
+POINT, SECTIONS = cp.array(2), signal.butter(3, 0.3, output="sos")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: signal.chirp(cp.ones(3, "?"), 6, 10, 1),
+        lambda: signal.chirp(cp.ones(3, "F"), 6, 10, 1),
+        lambda: signal.convolve(2, POINT),
+        lambda: signal.cspline2d(ONES),
+        lambda: signal.firwin(5, 0.3, nyq=1.0),
+        lambda: signal.freqs_zpk(ONES[:2], ONES[:3], 1.0, POINT),
+        lambda: signal.gauss_spline(ONES, POINT),
+        lambda: signal.gauss_spline(ONES.astype("u4"), 2),
+        lambda: signal.get_window(("kaiser", cp.array(8.0)), 5),
+        lambda: signal.hilbert(ONES, POINT),
+        lambda: signal.lfiltic(ONES[:2], ONES[:1], [1, 2]),
+        lambda: signal.lfilter_zi(cp.ones((2, 2)), ONES[:2]),
+        lambda: signal.max_len_seq(4, taps=[4]),
+        lambda: signal.residue(ONES[:2], cp.array([1.0, 3, 2]), 0),
+        lambda: signal.resample(ONES, 12, axis=3),
+        lambda: signal.sosfilt_zi(cp.asfortranarray(SECTIONS)),
+        lambda: signal.unique_roots([1.0, 2], 0),
+        lambda: signal.upfirdn(ONES[:2], ONES, axis=False),
+        lambda: signal.upfirdn(ONES[:2], ONES, axis=POINT),
+        lambda: signal.windows.chebwin(5, cp.array(100.0)),
+        lambda: signal.zpk2tf(ONES[:1], ONES[:2], None),
+    ],
+)
+def test_arguments_that_cupy_does_not_take(call):
+    with pytest.raises(Exception):  # noqa: B017  of which class is another matter
+        call()
+
+
+def test_small_integers_are_times_before_their_cube_is_taken():
+    times = cp.array([1, 7], "u1")
+    expected = signal.chirp(times.astype(float), 6, 10, 1, "quadratic")
+    assert signal.chirp(times, 6, 10, 1, "quadratic").tolist() == expected.tolist()
+
+
+def test_a_spectrum_is_weighed_where_it_lies():
+    spectrum, weights = cp.ones((3, 8), "F"), cp.arange(8.0)
+    assert signal.resample(spectrum, 4, axis=1, window=weights, domain="freq").dtype == "F"
+    assert spectrum.tolist() == [weights.tolist()] * 3
+    assert signal.resample(cp.ones(8, "F"), 4, window=cp.ones(8)).dtype == "F"
+
+
+def test_what_is_given_back_and_what_is_new():
+    edges, single = cp.array([0.2, 0.5]), cp.array([1.0, 2], "f")
+    assert signal.cheb1ord(edges, cp.array([0.1, 0.6]), 1.0, 20.0, True)[1] is not edges
+    assert signal.freqresp((single, single), single)[0] is single
+    assert signal.lfiltic(single, single, None) is None
+    assert isinstance(signal.gausspulse("cutoff", cp.array(5.0)), cp.ndarray)
+
+
+@pytest.mark.parametrize("name", ["periodogram", "welch"])
+def test_a_spectrum_of_complex_numbers_has_both_sides(name):
+    x = cp.ones(8, "F")
+    with pytest.warns(UserWarning, match="onesided"):
+        getattr(signal, name)(x, window=x.real)
+    getattr(signal, name)(x, window=x.real, return_onesided=False)
+
+
+def test_a_detrend_along_the_segments_mixes_them():
+    x = cp.asarray(np.random.default_rng(3).random(40))
+    with pytest.raises(NotImplementedError, match="mixes segments"):
+        signal.welch(x, nperseg=8, detrend=signal.detrend, axis=0)
+    signal.welch(x, nperseg=8, detrend=signal.detrend)
+
+
+def test_a_point_is_a_frequency_of_a_group_delay():
+    assert signal.group_delay((ONES[:3], ONES[:1]), POINT)[0].tolist() == [2]
+
+
+def test_an_order_of_splines_is_cut_off():
+    assert signal.gauss_spline(ONES[:1], 2.5) == signal.gauss_spline(ONES[:1], 2)
+
+
+def test_several_real_poles_of_several_inputs():
+    A, B, poles = cp.diag(cp.arange(3.0)), cp.eye(3)[:, :2] + 1, cp.array([-1.0, -2, -3])
+    with pytest.warns(RuntimeWarning, match="KNV0"):
+        signal.place_poles(A, B, poles)
+    signal.place_poles(A, B, poles, "KNV0")

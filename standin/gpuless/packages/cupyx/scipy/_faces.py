@@ -48,7 +48,13 @@ _NO_PARAMETERS_OF = {
     }.items()
 }
 # Parameters whose numbers SciPy makes arrays of, and CuPy does not, or whose lists, below.
-_NO_NUMBERS = {"c": "hankel toeplitz", "r": "hankel toeplitz"}
+_CONVOLVING = "convolve convolve2d correlate correlate2d fftconvolve oaconvolve"
+_NO_NUMBERS = {
+    "c": "hankel toeplitz",
+    "r": "hankel toeplitz",
+    "in1": _CONVOLVING,
+    "in2": _CONVOLVING,
+}
 _NO_LISTS = {
     parameter: names.split()
     for parameter, names in {
@@ -66,8 +72,8 @@ _NO_LISTS = {
         "hrow": "sepfir2d",
         "Iin": "spline_filter",
         "im": "wiener",
-        "in1": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
-        "in2": "convolve convolve2d correlate correlate2d fftconvolve oaconvolve",
+        "in1": _CONVOLVING,
+        "in2": _CONVOLVING,
         "input": "medfilt2d sepfir2d symiirorder1 symiirorder2",
         "mask": "binary_closing binary_dilation binary_erosion binary_opening binary_propagation",
         "p": "unique_roots zpk2ss zpk2tf",
@@ -122,6 +128,7 @@ _HOSTED = {
         "invres invresz": "r p k",
         "max_len_seq": "state taps",
         "czt zoom_fft": "x fn",
+        "detrend": "data",
         "general_cosine": "a",
         "sos2tf sos2zpk": "sos",
     }.items()
@@ -172,7 +179,8 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
             if twice := kwargs.keys() & set(names):
                 raise TypeError(f"{name}() got several values for {twice.pop()!r}")
             args, kwargs = (), dict(zip(names, args, strict=True)) | kwargs
-            kwargs.pop("nyq", None)  # which CuPy has and does not look at
+            if "nyq" in in_order:  # which CuPy has and does not look at
+                kwargs.pop("nyq", None)
         args = tuple(map(_renamed, args))
         kwargs = {key: _renamed(value) for key, value in kwargs.items()}
         if hosted:

@@ -103,6 +103,10 @@ def check_window(window) -> None:
         return
     if name in _ONLY_SCIPYS or name.endswith(("_periodic", "_symmetric")):
         raise ValueError("Unknown window type.")
+    if name not in ("general_cosine", "general_hamming") and any(
+        isinstance(v, ndarray) for v in window[1:]
+    ):
+        raise TypeError(f"CuPy's kernel of the {name!r} window takes no device array")
     if isinstance(window, tuple) and len(window) < _LENGTHS.get(name, 0):
         raise ValueError(
             f"The {name!r} window needs all of its parameters: CuPy takes fftbins for one."
@@ -145,6 +149,17 @@ def _summed(given: dict) -> str | None:
         return f"a sum in {small.dtype} of {large.dtype}; give both of them one dtype."
     if large.dtype.kind == "c" and small.dtype.kind == "f" and made != large.dtype:
         raise TypeError(f"CuPy's kernel does not compile for {large.dtype} and {small.dtype}")
+    return None
+
+
+def _apart(given: dict) -> str | None:
+    return None if given.get("tol", 1) > 0 else "no roots at all for a tol that is not positive."
+
+
+def _tapped(given: dict) -> str | None:
+    taps = given.get("taps")
+    if taps is not None and given["nbits"] in _host(taps):
+        return f"a tap at {given['nbits']}; its kernel reads beyond the memory of the state."
     return None
 
 
@@ -617,7 +632,9 @@ UNABLE = {
     **_check_of("polygamma", _orders),
     **_check_of("zeta", _two_of_them),
     **_check_of("zpk2ss zpk2tf", _zeros),
-    **_check_of("invres invresz", _poles),
+    **_check_of("invres invresz", lambda given: _apart(given) or _poles(given)),
+    **_check_of("residue residuez", _apart),
+    **_check_of("max_len_seq", _tapped),
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect as _inspect
 import operator as _operator
+import warnings as _warnings
 
 import cupy as _cupy
 import numpy as _np
@@ -92,15 +93,17 @@ def _of_complex(name: str):
     function = globals()[name]
 
     def call(x, num, t=None, axis=0, window=None, domain="time"):
+        n = _np.shape(x)[axis]
         if callable(window):
-            window = window(_fft.fftfreq(x.shape[axis]))
-            if isinstance(x, _ndarray) and x.dtype.kind == "c":
-                window = window.astype(x.real.dtype, copy=False)
-        plain = window is None or hasattr(window, "shape")
-        if not plain and isinstance(x, _ndarray) and x.dtype.kind == "c":
-            window = _fft.ifftshift(windows.get_window(window, x.shape[axis]))
-            window = window.astype(x.real.dtype)
-        return function(x, num, t, axis, window, domain)
+            window = window(_fft.fftfreq(n))
+        if window is None or not (isinstance(x, _ndarray) and x.dtype.kind == "c"):
+            return function(x, num, t, axis, window, domain)
+        if not hasattr(window, "shape"):
+            window = _fft.ifftshift(windows.get_window(window, n))
+        if domain == "freq" and window.shape == (n,):  # CuPy weighs the spectrum where it lies
+            x *= window.reshape(_np.where(_np.arange(x.ndim) == axis % x.ndim, n, 1).tolist())
+            return function(x, num, t, axis, None, domain)
+        return function(x, num, t, axis, window.astype(x.dtype), domain)
 
     return _named(call, name, "of SciPy, on the device")
 
@@ -154,7 +157,8 @@ def _all_at_once(detrend, axis):
     def call(part):
         part = _cupy.asarray(part)
         alone = laid(part[..., None, :])[..., 0, :]
-        among = laid(_cupy.stack([part, part[..., ::-1] * 2 + 1], -2))[..., 0, :]
+        others = part[..., ::-1] * 2 + 1, part * part  # two, lest a line goes through them all
+        among = laid(_cupy.stack([part, *others], -2))[..., 0, :]
         near = 1e-4 * float(abs(part).max())
         if not _cupy.allclose(alone, among, atol=near, equal_nan=True):
             raise _not_covered("cupyx.scipy.signal: a detrend that mixes segments")
@@ -193,6 +197,14 @@ def _of_segments(name: str):
         for key in ("x", "y") if name != "spectrogram" else ():
             if key in given:
                 given[key] = _cupy.asarray(given[key])
+        turned = any(_cupy.iscomplexobj(given.get(key)) for key in "xy")
+        if (
+            turned
+            and given.get("return_onesided", True)
+            and name in ("csd", "periodogram", "welch")
+        ):
+            text = "Input data is complex, switching to return_onesided=False"  # as the others do
+            _warnings.warn(text, stacklevel=2)
         if "window" in given and name != "stft":
             given["window"] = _doubled(given["window"])
         return function(**given)
@@ -288,11 +300,12 @@ def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
     return _cupy.ascontiguousarray(_cupy.moveaxis(_cupy.moveaxis(found, axis, 0)[::q], 0, axis))
 
 
-def group_delay(system, *args, **kwargs):
+def group_delay(system, w=512, *args, **kwargs):
     """SciPy's, of denominators that CuPy does not conjugate."""
     if isinstance(system, tuple) and isinstance(system[-1], _ndarray):
         system = (*system[:-1], system[-1].conj())
-    return _group_delay(system, *args, **kwargs)
+    w = _cupy.atleast_1d(w) if isinstance(w, _ndarray) else w  # a frequency, not a count
+    return _group_delay(system, w, *args, **kwargs)
 
 
 def gauss_spline(x, n):
@@ -300,8 +313,10 @@ def gauss_spline(x, n):
     x = _cupy.asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("gauss_spline() takes no complex numbers")
+    if x.dtype in (_np.uint32, _np.uint64):  # of which CuPy's kernel has the negative
+        raise _not_covered(f"cupyx.scipy.signal.gauss_spline of {x.dtype}")
     numbers = x.astype(float) if x.dtype.kind in "iu" else x  # of which none wraps around
-    return _gauss_spline(numbers, n).astype(x.dtype, copy=False)
+    return _gauss_spline(numbers, int(n)).astype(x.dtype, copy=False)
 
 
 def lombscargle(x, y, freqs, precenter=False, normalize=False):
@@ -349,6 +364,21 @@ for _name in ("kaiser_atten", "kaiser_beta", "kaiserord"):
     globals()[_name] = _plain(_name)
 
 
+def _with_new_edges(name: str):
+    """The function of that name, of whose edges SciPy may return those that it was given."""
+    function = globals()[name]
+
+    def call(*args, **kwargs):
+        order, edges = function(*args, **kwargs)
+        return order, edges.copy()
+
+    return _named(call, name, "of SciPy, on the device")
+
+
+for _name in ("cheb1ord", "ellipord"):
+    globals()[_name] = _with_new_edges(_name)
+
+
 def buttap(N):
     """SciPy's, whose gain is an integer."""
     z, p, _ = _buttap(N)
@@ -368,7 +398,11 @@ def sepfir2d(input, hrow, hcol):
 
 def unique_roots(p, tol=1e-3, rtype="min"):
     """SciPy's, of roots that are nearer to each other than ``tol``, and not as far as it."""
-    if tol <= 0 and rtype in ("max", "maximum", "min", "minimum", "avg", "mean"):
+    if (
+        tol <= 0
+        and getattr(p, "ndim", 0) == 1
+        and rtype in ("max", "maximum", "min", "minimum", "avg", "mean")
+    ):
         return _cupy.empty(0), _cupy.empty(0)
     return _unique_roots(p, _np.nextafter(float(tol), 0), rtype)
 

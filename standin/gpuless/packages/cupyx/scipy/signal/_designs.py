@@ -11,6 +11,8 @@ from cupy._core._run import routine
 from scipy import signal
 from scipy.fft import fft, ifft
 
+from cupyx.scipy._warned import tell
+
 
 def _homomorphic(h, n_fft: int, half: bool):
     """CuPy's window counts the middle of the cepstrum once more than SciPy's."""
@@ -75,8 +77,13 @@ def place_poles_of(library):
         if not isinstance(poles, ndarray):
             raise TypeError("place_poles() takes an array of the device for its poles")
         found = library(A, B, poles, method, rtol, maxiter)
+        if method == "YT" and 1 < B.shape[1] < len(poles) and (poles.imag == 0).sum() > 1:
+            tell(
+                "CuPy's place_poles() takes another column out of its matrix for several real "
+                "poles: its gains are others, and it may not converge. Say method='KNV0'."
+            )
         for key, value in vars(found).items():
-            if isinstance(value, np.ndarray):
+            if isinstance(value, (np.ndarray, np.generic)):
                 setattr(found, key, asarray(value))
         placed = np.linalg.eig((A - B @ found.gain_matrix).get())[0]
         found.computed_poles = found.computed_poles.astype(placed.dtype)

@@ -68,7 +68,7 @@ def of(library: dict) -> dict:
             by_fft = poles == 1 and count >= size and next_fast_len(int(count)) == count
             return w, h.astype(np.result_type(_dtype(b), np.complex64) if by_fft else complex)
         kind = np.result_type(_dtype(worN), np.float32)
-        return w.astype(np.finfo(kind).dtype), h.astype(np.result_type(kind, made))
+        return w.real.astype(np.finfo(kind).dtype), h.astype(np.result_type(kind, made))
 
     def findfreqs(num, den, N, kind="ba"):
         found = library["findfreqs"](_doubled(num), _doubled(den), N, kind)
@@ -76,7 +76,7 @@ def of(library: dict) -> dict:
 
     def freqs(b, a, worN=200, plot=None):
         w, h = library["freqs"](_doubled(b), _doubled(a), worN, plot)
-        if isinstance(worN, (int, np.integer)) and _single(b, a):
+        if _is_count(worN) and _single(b, a):
             w = w.astype(np.float32)
         return w, h.astype(np.result_type(_dtype(w), _dtype(b), _dtype(a), np.complex64))
 
@@ -94,7 +94,8 @@ def of(library: dict) -> dict:
             if not plain or found[0].dtype != np.float32:
                 return found
             return tuple(
-                v.astype(np.complex64 if v.dtype.kind == "c" else np.float32) for v in found
+                v.astype(np.complex64 if v.dtype.kind == "c" else np.float32, copy=False)
+                for v in found
             )
 
         return respond

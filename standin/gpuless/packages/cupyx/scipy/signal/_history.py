@@ -70,10 +70,12 @@ def _tell_of(lost, *args) -> None:
 
 def lfiltic(b, a, y, x=None):
     """CuPy's state after the outputs ``y`` and the inputs ``x``, the last of which come first."""
-    state = empty(0)
+    if y is None and x is None:
+        return None
+    state, axis = empty(0), (x if y is None else y).ndim - 1
     for past, size in ((y, a.size - 1), (x, b.size - 1)):
         if past is not None and size > 0:
-            padded = concatenate((past, asarray(np.zeros(max(size - past.shape[-1], 0)))), -1)
+            padded = concatenate((past, asarray(np.zeros(max(size - past.shape[axis], 0)))), -1)
             state = concatenate((flip(padded[..., :size], -1), state), -1)
     return state
 
@@ -95,6 +97,8 @@ def lfilter_zi(b, a):
 
     if a.dtype.kind == "c" or b.dtype.kind == "c":
         raise not_covered("cupyx.scipy.signal.lfilter_zi of complex numbers")
+    if a.ndim != 1 or b.ndim != 1:
+        raise not_covered("cupyx.scipy.signal.lfilter_zi of more than one filter")
     zi = routine(state, b, a)
     _tell_of(_blocks.lost_in_state, b, a, zi)
     return zi
@@ -111,6 +115,8 @@ def sosfilt_zi(sos):
             state[2:] = _steady(a, x)
         return made
 
+    if not sos.size or not sos.flags.c_contiguous or sos.shape[1:] != (6,):
+        raise ValueError("CuPy's kernel reads the memory of C-contiguous sections of six numbers")
     zi = routine(states, sos)
     _tell_of(_blocks.lost_in_states, sos, zi)
     return zi

@@ -247,7 +247,11 @@ def argrelextrema(data, comparator, axis=0, order=1, mode="clip"):
         axis = int(axis != 0) if data.ndim == 2 else 0
     if mode == "raise":
         raise NotImplementedError("CuPy `take` doesn't support `mode='raise'`.")
-    compare = getattr(np, names[comparator]) if comparator in names else comparator
+
+    def compare(low, high):
+        if comparator in names:
+            return getattr(np, names[comparator])(low, high)
+        return comparator(asarray(low), asarray(high)).get()
 
     def extrema(data):
         length = data.shape[axis]

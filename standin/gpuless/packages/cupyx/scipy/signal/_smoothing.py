@@ -157,6 +157,8 @@ def _along_both(function, image):
 
 
 def _splines(image, r, scale, precision):
+    if image.ndim == 1:
+        raise ValueError("CuPy has splines of two dimensions here, not of one")
     if image.dtype.kind not in "fc":
         raise ValueError(f"data type {image.dtype!r} not compatible with finfo")
     if image.dtype == np.float16:

@@ -51,7 +51,10 @@ def _of_its_type(dtype, *numbers) -> None:
 def chirp_of(library):
     def chirp(t, *args, **kwargs):
         t = asarray(t)
-        _of_its_type(float if t.dtype.kind in "iu" else t.dtype, *args, *kwargs.values())
+        if t.dtype.kind in "bc":
+            raise TypeError(f"CuPy's kernels of chirp do not compile for {t.dtype}")
+        t = t.astype(float) if t.dtype.kind in "iu" else t  # the cube of a byte wraps around
+        _of_its_type(t.dtype, *args, *kwargs.values())
         if t.dtype == np.float16:
             raise not_covered("cupyx.scipy.signal.chirp of float16")
         if t.dtype == np.float32:
@@ -74,7 +77,8 @@ def gausspulse_of(library):
     def gausspulse(t, *args, **kwargs):
         if isinstance(t, str):
             found = library(t, *args, **kwargs)
-            return found.get()[()] if isinstance(found, ndarray) else found
+            on_device = any(isinstance(v, ndarray) for v in (*args, *kwargs.values()))
+            return found.get()[()] if isinstance(found, ndarray) and not on_device else found
         t = asarray(t)
         if t.dtype.char not in "fd":  # CuPy has the width of a pulse as an integer, too
             raise not_covered(f"cupyx.scipy.signal.gausspulse of {t.dtype}")
