@@ -543,6 +543,13 @@ def test_a_sum_is_cut_after_it_is_added_up():
     assert sparse.dia_matrix((cp.ones(2), 0), shape=(4, 4)).diagonal().size == 2
 
 
+def test_an_infinite_part_times_a_real_number_leaves_the_other_part():
+    a = sparse.csr_matrix(cp.array([[complex(np.inf, 0), 2j]]))
+    b = cp.array([[3.0, -1.0]])
+    for made in (a.multiply(b), a.multiply(sparse.csr_matrix(b)), sparse.csr_matrix(b).multiply(a)):
+        assert made.data.tolist() == [complex(np.inf, 0), complex(0, -2)]
+
+
 def test_what_an_array_is_not_asked():
     a = sparse.csr_array(cp.eye(2))
     with pytest.raises(TypeError):

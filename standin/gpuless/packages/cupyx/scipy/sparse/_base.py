@@ -387,16 +387,18 @@ def _method(name: str):
             self = _coalesced(self)
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
-        if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
+        if name == "multiply":
+            (other,) = *args, *kwargs.values()
             _pairs.refuse_empty(self)
-            _check_product(self.dtype, args[0].dtype)
+            _check_product(self.dtype, other.dtype)
+            with np.errstate(all="ignore"):
+                found = _pairs.times(here, on_host(other), lambda one, two: one.multiply(two))
+            return on_device(_by_rows(found))
         with np.errstate(all="ignore"):
             found = getattr(here, name)(*on_host(args), **on_host(kwargs))
         if found is NotImplemented:
             return found
-        if name == "multiply":
-            found = _by_rows(found)
-        elif name == "dot":
+        if name == "dot":
             found = _by_columns(found)
         return on_device(found)
 
