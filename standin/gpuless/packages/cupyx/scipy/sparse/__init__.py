@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings as _warnings
+
 import cupy as _cupy
 import numpy as _np
 import scipy.sparse as _library
@@ -45,12 +47,11 @@ def _face(name: str):
         form = kwargs.get("format")
         if form is not None and form not in _base.PARTS:
             raise NotImplementedError(f"no {name} as {form!r}")
-        if name in ("diags", "diags_array") and args and isinstance(args[0], (list, tuple)):
-            args = (
-                [_cupy.asarray(v) if isinstance(v, _np.ndarray) else v for v in args[0]],
-            ) + args[1:]
-        given = None if name.startswith("eye") or name == "identity" else kwargs.pop("format", None)
-        found = _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
+        if name in ("diags", "diags_array") and args:
+            args = (_placed(args[0]), *args[1:])
+        given = None if name == "eye_array" else kwargs.pop("format", None)
+        with _warnings.catch_warnings(action="ignore", category=FutureWarning):  # of integers
+            found = _base.on_device(function(*_base.on_host(args), **_base.on_host(kwargs)))
         if name in ("diags_array", "eye_array") and form in (None, "dia"):
             return found.tocsr()
         return found.asformat(given) if given is not None else found
@@ -58,7 +59,14 @@ def _face(name: str):
     return _named(call, name, "of SciPy, on the device")
 
 
-for _name in """eye identity diags block_diag diags_array eye_array find tril
+def _placed(value):
+    """An array of the host's, or such in a list, on the device."""
+    if isinstance(value, (list, tuple)):
+        return [_placed(one) for one in value]
+    return _cupy.asarray(value) if isinstance(value, _np.ndarray) else value
+
+
+for _name in """diags block_diag diags_array eye_array find tril
 triu""".split():
     globals()[_name] = _face(_name)
 
@@ -66,6 +74,17 @@ triu""".split():
 def spdiags(data, diags, m, n, format=None):
     """A matrix by its diagonals: as such in the memory of ``data``, which may change afterwards."""
     return dia_matrix((data, diags), shape=(m, n)).asformat(format)
+
+
+def eye(m, n=None, k=0, dtype="d", format=None):
+    """Ones on the diagonal ``k`` of a matrix of ``m`` rows and ``n``, or ``m``, columns."""
+    m, n = int(m), int(m if n is None else n)
+    return spdiags(_cupy.ones((1, max(0, min(m + k, n))), dtype), k, m, n, format)
+
+
+def identity(n, dtype="d", format=None):
+    """Ones on the diagonal of ``n`` rows and columns."""
+    return eye(n, n, dtype=dtype, format=format)
 
 
 def kron(A, B, format=None):
@@ -83,11 +102,11 @@ def _coordinates(*given) -> type:
 def kronsum(A, B, format=None):
     """``kron(eye(n), A) + kron(B, eye(m))`` of square ``A`` of ``m`` rows and ``B`` of ``n``."""
     _library.kronsum(_base.on_host(A), _base.on_host(B), format)  # its errors
-    A, B = (one if issparse(one) else coo_matrix(one) for one in (A, B))
+    A, B = map(_coordinates(A, B), (A, B))
     dtype = _upcast(A.dtype, B.dtype)
     parts = (
-        kron(eye(B.shape[0], dtype=dtype), A, format),  # noqa: F821  (made above)
-        kron(B, eye(A.shape[0], dtype=dtype), format),  # noqa: F821
+        kron(eye(B.shape[0], dtype=dtype), A, format),
+        kron(B, eye(A.shape[0], dtype=dtype), format),
     )
     return (parts[0] + parts[1]).asformat(format)
 
@@ -106,7 +125,7 @@ def bmat(blocks, format=None, dtype=None):
     """A matrix of rows of matrices, of which None stands for zeros: of one column of matrices by
     rows such a one, of one row of some by columns such a one, of others coordinates, one block
     after the other, unless a format is asked for."""
-    grid = [list(row) for row in blocks]
+    grid = [[row[k] for k in range(len(blocks[0]))] for row in blocks]
     given = [one for row in grid for one in row if one is not None]
     if not grid:
         raise IndexError("no blocks")
@@ -118,7 +137,10 @@ def bmat(blocks, format=None, dtype=None):
     if by_rows or by_columns:
         made = _library.bmat(_base.on_host(grid), format="csr" if by_rows else "csc")
         return _base.on_device(made).astype(made.dtype if dtype is None else dtype, copy=False)
-    grid = [[None if one is None else coo_matrix(one) for one in row] for row in grid]
+    for given_row, row in zip(blocks, grid, strict=True):
+        for k, one in enumerate(row):
+            if one is not None:  # CuPy, too, leaves them in the lists that are given
+                given_row[k] = row[k] = coo_matrix(one)
     _library.bmat(_base.on_host(grid))  # its errors
     heights = [next((one.shape[0] for one in row if one is not None), 0) for row in grid]
     widths = [

@@ -153,15 +153,7 @@ class _spbase:
     def device(self):
         raise NotImplementedError  # of `data` it is known
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._shape
-
-    @shape.setter
-    def shape(self, value) -> None:
-        if self.format == "dia" and tuple(value) != self.shape:
-            raise NotImplementedError
-        self._hold(self._here().reshape(value).asformat(self.format))
+    shape = property(lambda self: self._shape)
 
     def _getnnz(self) -> int:
         return self._here().nnz if self.format == "dia" else self.data.size
@@ -246,7 +238,9 @@ class spmatrix:
 
     def set_shape(self, shape) -> None:
         """Another shape of as many elements, in place."""
-        self.shape = shape
+        self.__dict__ = self.reshape(shape).asformat(self.format).__dict__
+
+    shape = property(lambda self: self._shape, set_shape)
 
 
 def _warn_of(name: str, instead: str) -> None:
@@ -300,7 +294,7 @@ def on_host(value):
     if isinstance(value, dict):
         return {key: on_host(item) for key, item in value.items()}
     if isinstance(value, slice):
-        return slice(*(on_host(one) for one in (value.start, value.stop, value.step)))
+        return value
     sources: list = []
     found = unwrap(value, sources)
     _alignment.check(*sources)
@@ -370,11 +364,7 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
                 raise ValueError("a dense array of more than two dimensions")
     elif name == "dot" and isinstance(first, (list, tuple)):
         raise TypeError(f"unsupported operand type(s) for @: {type(self)} and {type(first)}")
-    elif name == "sum":
-        axis = args[0] if args else kwargs.get("axis")
-        if isinstance(axis, (bool, float, np.floating, cupy.ndarray)):
-            raise TypeError(f"axis must be an integer, not {type(axis)}")
-    elif name in ("diagonal", "trace") and isinstance(first, cupy.ndarray):
+    elif name == "diagonal" and isinstance(first, cupy.ndarray):
         raise TypeError("'ndarray' object cannot be interpreted as an integer")
     elif name == "reshape":
         shape = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
@@ -388,52 +378,36 @@ def _taken(self, name: str, args: tuple, kwargs: dict) -> tuple:
 def _method(name: str):
     def method(self, *args, **kwargs):
         args = _taken(self, name, args, kwargs)
-        if name == "sum":
-            args, kwargs = (), dict(zip(("axis", "dtype", "out"), args, strict=False)) | kwargs
         if name in ("dot", "multiply") and issparse(*(args or kwargs.values())):
             other = on_host(*(args or kwargs.values()))
             return on_device(_of_two("__matmul__" if name == "dot" else name, self._here(), other))
         if name in ("dot", "multiply") and _is_number(*(args or kwargs.values())):
             return _by_number(self, name, *(args or kwargs.values()))
-        if name in ("sum", "mean", "max", "min"):
+        if name in ("max", "min"):
             self = _coalesced(self)
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
-        out = kwargs.pop("out", None)
         here = (self.tocsr() if self.format == "dia" and name == "multiply" else self)._here()
-        whole = kwargs.get("dtype") if name == "sum" and self.dtype.kind == "f" else None
-        if whole is not None and np.dtype(whole).kind in "iu" and kwargs.get("axis") is None:
-            del kwargs["dtype"]  # CuPy cuts the sums of rows, and not what it adds up
-            args, kwargs = (), {"axis": 1}
-        else:
-            whole = None
-        if name == "multiply" and isinstance(args and args[0], cupy.ndarray):
+        if name == "multiply":
+            (other,) = *args, *kwargs.values()
             _pairs.refuse_empty(self)
-            _check_product(self.dtype, args[0].dtype)
+            _check_product(self.dtype, other.dtype)
+            with np.errstate(all="ignore"):
+                found = _pairs.times(here, on_host(other), lambda one, two: one.multiply(two))
+            return on_device(_by_rows(found))
         with np.errstate(all="ignore"):
             found = getattr(here, name)(*on_host(args), **on_host(kwargs))
         if found is NotImplemented:
             return found
-        if name == "multiply":
-            found = _by_rows(found)
-        elif name == "dot":
+        if name == "dot":
             found = _by_columns(found)
-        elif name == "sum" and whole is not None:
-            found = np.asarray(found).astype(whole).sum(dtype=whole)
-        if out is None:
-            return on_device(found)
-        if not isinstance(out, cupy.ndarray):
-            raise TypeError("Output arguments type must be cupy.ndarray")
-        if out.shape != np.shape(found):
-            raise ValueError("dimensions do not match")
-        out[...] = on_device(found)
-        return out
+        return on_device(found)
 
     return named(method, name, "of SciPy's matrix, on the device")
 
 
 def _in_place(name: str):
     def method(self, *args, **kwargs) -> None:
-        here = self._here()
+        here = self._here().copy()  # who shares the arrays keeps them
         getattr(here, name)(*on_host(args), **on_host(kwargs))
         self._hold(here)
 
@@ -449,6 +423,8 @@ def _operator(name: str):
     product = name in ("__matmul__", "__rmatmul__")
 
     def method(self, other):
+        if name in ("__mul__", "__rmul__") and isinstance(self, sparray):
+            return self.multiply(other)
         if not (issparse(other) or isinstance(other, (cupy.ndarray, numbers.Number, np.bool_))):
             return NotImplemented
         if product and _is_number(other):
@@ -456,29 +432,24 @@ def _operator(name: str):
         if name == "__truediv__":
             return _quotient(self, other)
         if "mul" in name and _is_number(other):
-            return _scaled(self, other, isinstance(self, spmatrix))
+            return _scaled(self, other, product=True)
         if issparse(other) and name in (*_UNIONS, "__mul__", "__matmul__"):
-            how = "__matmul__" if isinstance(self, spmatrix) else "multiply"
-            return on_device(
-                _of_two(how if name == "__mul__" else name, self._here(), on_host(other))
-            )
+            how = "__matmul__" if name == "__mul__" else name
+            return on_device(_of_two(how, self._here(), on_host(other)))
         if isinstance(other, cupy.ndarray) and not other.ndim and name[2:-2] in _SUMS:
             return getattr(self.toarray(), name)(other)
-        of_matrices = "mul" in name and (product or isinstance(self, spmatrix))
+        of_matrices = "mul" in name
         if of_matrices and self.nnz and isinstance(other, cupy.ndarray):
             made = np.result_type(self.dtype, other.dtype)
             if made.char not in "fdFD":
                 raise TypeError(f"dtype is not supported: {made}")
-        by_element = name in ("__mul__", "__rmul__") and isinstance(self, sparray)
-        if by_element and isinstance(other, cupy.ndarray):
-            _check_product(self.dtype, other.dtype)
         # Rows where CuPy makes rows first: of booleans, duplicates are one.
         summed = not issparse(other) and np.ndim(other) == 0 and name[2:-2] in _SUMS
         by_rows = self.format == "dia" or self.format == "coo" and (summed or self.dtype == bool)
         found = getattr((self.tocsr() if by_rows else self)._here(), name)(on_host(other))
         if found is NotImplemented:
             return found
-        if "mul" in name and not (of_matrices and self.format == "csc"):
+        if of_matrices and self.format != "csc":
             found = _by_rows(found)
         if of_matrices and not name.startswith("__r"):
             found = _by_columns(found)
@@ -527,7 +498,8 @@ def _quotient(self, other):
         raise TypeError(f"Type is mismatched. other {other.dtype} {self.dtype} T")
     made = self.tocsr().tocoo()
     whole = cupy.broadcast_to(cupy.atleast_2d(other), self.shape)
-    return _with_data(made, (made.data / whole[made.row, made.col]).astype(self.dtype))
+    made.data = (made.data / whole[made.row, made.col]).astype(self.dtype)
+    return made
 
 
 _COMPARISONS = {f"__{name}__": getattr(np, long) for name, long in (
@@ -603,8 +575,9 @@ def _greater_or_less(name: str):
         if bool(number > 0 if name == "maximum" else number < 0):
             rows = _CLASSES[f"csr_{'array' if isinstance(self, sparray) else 'matrix'}"]
             return rows(choose(self.toarray(), number.astype(dtype)))
-        tidy = _tidied(self.tocsr())
-        return _with_data(tidy, choose(tidy.data, number).astype(dtype))
+        tidy = self.tocsr()
+        tidy = tidy if tidy.has_canonical_format else _tidied(tidy)
+        return _with_data(tidy, choose(tidy.data, number).astype(dtype), copy=False)
 
     return named(method, name, "of two by elements, as CuPy's kernels do it")
 
@@ -647,11 +620,12 @@ def _tidied(self):
     return made
 
 
-def _with_data(self, data):
-    """Other values in the same places."""
+def _with_data(self, data, copy=True):
+    """Other values in the same places; without ``copy`` of the same arrays."""
     if data.dtype.char not in _DTYPES:
         raise ValueError(BAD_DTYPE)
-    places = (getattr(self, name).copy() for name in PARTS[self.format][1:])
+    places = [getattr(self, name) for name in PARTS[self.format][1:]]
+    places = [part.copy() for part in places] if copy else places
     made = _shared(self.format, self, self.shape, (data, *places))
     for flag in self._said():
         setattr(made, flag, vars(self)[flag])
@@ -687,15 +661,17 @@ def _unscale(self, divisor):
 
 
 def _power(self, n):
-    """Products of matrices, in rows; of no or one factor SciPy's."""
-    if isinstance(self, spmatrix) and isinstance(n, (int, np.integer)) and n == 0:
-        if self.shape[0] != self.shape[1]:
-            raise TypeError("sparse matrix is not square")
-        return on_device(scipy.sparse.identity(self.shape[0], self.dtype, "csr"))
+    """Products of matrices, in rows; of no factor the identity, and of arrays by element."""
     if not isinstance(self, spmatrix):
         return self.power(n)
-    if not isinstance(n, (int, np.integer)) or n < 2:
-        return _by_scipy(self, n)
+    if self.shape[0] != self.shape[1]:
+        raise TypeError("sparse matrix is not square")
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError("exponent must be an integer, and not less than 0")
+    if n == 0:
+        return on_device(scipy.sparse.identity(self.shape[0], self.dtype, "csr"))
+    if n == 1:
+        return self.copy()
     half = self ** (n // 2)
     return self @ half @ half if n % 2 else half @ half
 
@@ -735,6 +711,8 @@ def _to_coordinates(self, copy=False):
     if self.format == "coo":
         return self.copy() if copy else self
     made = on_device(self._here(gaps=True).tocoo())
+    said = vars(self).get("_has_canonical_format")
+    made.has_canonical_format = self.format == "csr" and bool(said)
     if not copy:
         made.data = self.data
         setattr(made, "col" if self.format == "csr" else "row", self.indices)
@@ -778,7 +756,7 @@ def _in_columns(self):
     return _shared("csc", self, self.shape, parts)
 
 
-_conjugated, _reshaped = _method("conj"), _method("reshape")
+_reshaped = _method("reshape")
 
 
 def _astype(self, dtype, copy=True):
@@ -789,8 +767,11 @@ def _astype(self, dtype, copy=True):
 
 
 def _conj(self, copy=True):
-    """The complex conjugate; without ``copy`` the matrix itself if it is real."""
-    return _conjugated(self) if copy or self.dtype.kind == "c" else self
+    """The complex conjugate; without ``copy`` in the same places, and the matrix itself if it is
+    real."""
+    if self.dtype.kind == "c":
+        return _with_data(self, self.data.conj(), copy)
+    return self.copy() if copy else self
 
 
 def _real(self):
@@ -834,21 +815,57 @@ def _nonzero(self) -> tuple:
 
 
 _spbase.nonzero = _nonzero
-_by_scipy = _method("__pow__")
 _spbase.__imul__, _spbase.__itruediv__, _spbase.__pow__ = _scale, _unscale, _power
+_diagonal_of_rows = _method("diagonal")
+
+
+def _diagonal(self, k=0):
+    """The elements ``[i, i + k]``; of a matrix by diagonals no more than its arrays are long."""
+    found = _diagonal_of_rows(self, k)
+    if self.format != "dia" or k not in self.offsets.get():
+        return found
+    return found[: max(0, self.data.shape[1] - max(0, k))]
+
+
+_spbase.diagonal = _diagonal
 _spbase.transpose, _spbase.tocoo = _transpose, _to_coordinates
 _spbase.tocsr, _spbase.tocsc = _converter("csr"), _converter("csc")
 _spbase.astype, _spbase.conj, _spbase.conjugate = _astype, _conj, _conj
 _spbase.reshape = _reshape
 _BY_ELEMENT = """arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin
 sinh sqrt tan tanh trunc"""
-_EVERYWHERE = "diagonal trace dot multiply sum __neg__"
+_EVERYWHERE = "dot multiply"
 _OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv"""
 _give(_spbase, _method, _EVERYWHERE)
 _give(_spbase, _by_element, _BY_ELEMENT)
 _spbase.copy = lambda self: _with_data(self, self.data.copy())
+_spbase.__neg__ = lambda self: _with_data(self, -self.data)
 _spbase.power, _spbase.__abs__, _spbase.__round__ = _raised, _absolute, _rounded
 _give(_spbase, _operator, " ".join(f"__{name}__" for name in _OPERATORS.split()))
+
+
+def _sum(self, axis=None, dtype=None, out=None):
+    """The sum of all elements, that of the rows' sums, or along ``axis``: CuPy adds in the type of
+    the elements, and cuts afterwards."""
+    if isinstance(axis, (bool, float, np.floating, cupy.ndarray)):
+        raise TypeError(f"axis must be an integer, not {type(axis)}")
+    if self.dtype == bool:
+        self, dtype = _coalesced(self).astype(float), np.int64 if dtype is None else dtype
+    here = (self.tocsr() if self.format == "dia" else self)._here()
+    if axis is None or isinstance(axis, tuple) and len(axis) == 2 and here.sum(axis) is not None:
+        found = place(np.asarray(here.sum(axis=1))).sum(dtype=dtype, out=out)
+        return found if out is None else out
+    found = place(np.asarray(here.sum(axis=axis)))
+    if out is None:
+        return found if dtype is None else found.astype(dtype, copy=False)
+    if out.shape != found.shape:
+        raise ValueError("dimensions do not match")
+    out[...] = found
+    return out
+
+
+_spbase.sum = _sum
+_spbase.trace = lambda self, offset=0: self.diagonal(offset).sum()
 
 
 def _mean(self, axis=None, dtype=None, out=None):

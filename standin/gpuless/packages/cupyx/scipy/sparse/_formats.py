@@ -16,17 +16,22 @@ class _made(_base._spbase):
         self.maxprint = maxprint
         if dtype is not None and np.dtype(dtype).char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
+        source = None
+        given = _base.issparse(arg1) or scipy.sparse.issparse(arg1)
+        if self.format == "coo" and given and arg1.ndim == 2:
+            source, copy = arg1.tocoo(), copy and arg1.format == "coo"  # of rows never a copy
+            arg1 = cupy.asarray(source.data), tuple(map(cupy.asarray, (source.row, source.col)))
+            shape = source.shape if shape is None else shape
         _check(self, arg1, shape)
+        if _is_shape(arg1) and self.format != "dia":
+            shape = None
         if self.format == "csc" and isinstance(arg1, tuple) and len(arg1) == 2:
             if isinstance(arg1[0], cupy.ndarray):  # by way of coordinates, which loses an order
                 kind = coo_array if isinstance(self, _base.sparray) else coo_matrix
                 arg1, shape = kind(arg1, shape=shape, dtype=dtype), None
-        if (
-            self.format == "dia"
-            and isinstance(arg1, tuple)
-            and len(arg1) == 2
-            and not _is_shape(arg1)
-        ):
+        if self.format == "dia" and scipy.sparse.issparse(arg1):
+            shape = dtype = None  # it has both
+        elif self.format == "dia":
             data, offsets = arg1
             arg1 = cupy.atleast_2d(cupy.asarray(data)), cupy.atleast_1d(cupy.asarray(offsets))
         given = _parts(arg1, self.format)
@@ -44,7 +49,7 @@ class _made(_base._spbase):
             raise not_covered("cupyx.scipy.sparse of one dimension")
         if self.format == "coo" and isinstance(self, _base.sparray):
             if isinstance(arg1, cupy.ndarray):  # places as `nonzero` gives them
-                found.coords = tuple(part.astype(np.int64) for part in found.coords)
+                self.row, self.col = (p.copy() if copy else p for p in arg1.nonzero())
         if found.dtype.char not in _base._DTYPES:
             raise ValueError(_base.BAD_DTYPE)
         if not copy and given is not None:  # those arrays themselves, where they are as SciPy's
@@ -57,18 +62,19 @@ class _made(_base._spbase):
             if name not in vars(self):
                 self._hold_part(name, getattr(found, name))
         self._shape = tuple(int(n) for n in found.shape)
-        if self.format == "coo" and not (isinstance(arg1, tuple) and len(found.data)):
+        if source is not None:
+            self.has_canonical_format = source.has_canonical_format
+        elif self.format == "coo" and not (isinstance(arg1, tuple) and len(found.data)):
             self.has_canonical_format = bool(found.has_canonical_format)
 
 
 def _parts(arg1, form: str):
     """The device arrays that ``arg1`` hands over, in the order of the format's parts, or None."""
-    if _base.issparse(arg1) and (arg1.format == form or form == "coo" and arg1.format != "dia"):
-        arg1 = arg1.tocoo() if form == "coo" else arg1
+    if _base.issparse(arg1) and arg1.format == form:
         return [getattr(arg1, name) for name in _base.PARTS[form]]
     if not isinstance(arg1, tuple) or not all(isinstance(one, cupy.ndarray) for one in arg1[:1]):
         return None
-    if form == "coo" and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)):
+    if form == "coo" and len(arg1) == 2 and isinstance(arg1[1], (tuple, list, cupy.ndarray)):
         return [arg1[0], *arg1[1]]
     return list(arg1) if len(arg1) == len(_base.PARTS[form]) and form != "coo" else None
 

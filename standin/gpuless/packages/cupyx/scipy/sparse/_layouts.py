@@ -28,7 +28,7 @@ def _flag(name: str) -> property:
     """What SciPy finds, until it is said."""
 
     def get(self) -> bool:
-        said = vars(self).get(f"_{name}")
+        said = vars(self).get(f"_{name}") if self.data.size else True
         return bool(getattr(self._here(gaps=True), name)) if said is None else said
 
     def say(self, value) -> None:
@@ -49,6 +49,10 @@ class compressed:
                 raise IndexError("index results in >2 dimensions")
             if one[1] and row == 2 and np.size(key[0]) > 1:  # of columns CuPy gives others
                 raise ValueError("Out shape is mismatched")
+            if one[0] and isinstance(key[1], slice) and -self.shape[0] <= key[0] < self.shape[0]:
+                if not isinstance(self, sparray):  # of a row CuPy sorts nothing
+                    at = key[0] % self.shape[0]
+                    key = slice(at, at + 1), key[1]
         return on_device(self._here()[key])
 
     def __setitem__(self, key, value) -> None:
@@ -65,14 +69,19 @@ class compressed:
         if not issparse(value):
             _check_assigned(key, np.shape(value), self.shape)
         here[key] = value if isinstance(value, np.ndarray) else on_host(value)
-        self._hold(here)
+        if len(here.data) == len(self.data):
+            self.data[...] = place(here.data)  # seen by all who share it
+        else:
+            self._hold(here)
 
     has_sorted_indices = _flag("has_sorted_indices")
     has_canonical_format = _flag("has_canonical_format")
 
 
 def _one_element(key) -> bool:
-    return isinstance(key, tuple) and all(isinstance(one, (int, np.integer)) for one in key)
+    return isinstance(key, tuple) and all(
+        hasattr(one, "__index__") and np.ndim(one) == 0 for one in key
+    )
 
 
 def _check_assigned(key, given: tuple, shape: tuple) -> None:
@@ -148,24 +157,39 @@ def _places(self, axis, largest: bool):
 
 
 _give(compressed, _extreme, "max min argmax argmin")
-_give(compressed, _in_place, "eliminate_zeros sum_duplicates sort_indices prune")
-_sum_up, _sort = compressed.sum_duplicates, compressed.sort_indices
+_give(compressed, _in_place, "eliminate_zeros sum_duplicates")
+_sum_up = compressed.sum_duplicates
 
 
 def _sum_up_compressed(self) -> None:
     """Add up duplicates and sort, in place."""
-    if self.format != "csc" or self.dtype != bool:
-        _sum_up(self)
-    elif not self.has_canonical_format:
+    if self.has_canonical_format:
+        return
+    if self.format == "csc" and self.dtype == bool:
         self._take(self.tocoo(copy=True).tocsc())
+    else:
+        _sum_up(self)
 
 
 def _sort_indices(self) -> None:
-    """Sort the indices of every row or column, in place; TypeError for booleans, which cuSPARSE
-    does not sort."""
-    if self.dtype == bool and not self.has_sorted_indices:
+    """Sort the indices of every row or column, in their own memory; TypeError for booleans, which
+    cuSPARSE does not sort."""
+    if self.has_sorted_indices:
+        return
+    if self.dtype == bool:
         raise TypeError("dtype is not supported: bool")
-    _sort(self)
+    here = self._here()
+    here.sort_indices()
+    self.data[...], self.indices[...] = place(here.data), place(here.indices)
+    self.has_sorted_indices = True
+
+
+def _prune(self) -> None:
+    """Leave off what the pointers do not reach."""
+    count = self._here().nnz
+    for name in ("data", "indices"):
+        if len(getattr(self, name)) > count:
+            setattr(self, name, getattr(self, name)[:count].copy())
 
 
 def _sorted_indices(self):
@@ -175,6 +199,7 @@ def _sorted_indices(self):
 
 
 compressed.sum_duplicates, compressed.sort_indices = _sum_up_compressed, _sort_indices
+compressed.prune = _prune
 compressed.sorted_indices = _sorted_indices
 _drop_zeros = compressed.eliminate_zeros
 
@@ -242,6 +267,8 @@ def _setdiag(self, values, k=0) -> None:
     values = cupy.asarray(values, dtype=self.dtype)
     if values.ndim > 1:
         raise ValueError("values must be 0-d or 1-d")
+    if self.format == "coo" and not values.size:
+        return
     if self.format == "csr" and 0 in self.shape:
         raise ValueError("k exceeds matrix dimensions")
     row, column = max(0, -k), max(0, k)
@@ -253,7 +280,7 @@ def _setdiag(self, values, k=0) -> None:
         more = values - self.diagonal(k)[:count]
         made = _shared("coo", self, self.shape, (more, places + row, places + column))
         self._take(self + made)
-    elif count:
+    else:
         gone = (there.col - there.row == k) & (cupy.minimum(there.row, there.col) < count)
         parts = (there.data, values), (there.row, places + row), (there.col, places + column)
         joined = (cupy.concatenate([old[~gone], new]) for old, new in parts)

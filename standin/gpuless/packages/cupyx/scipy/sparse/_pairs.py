@@ -100,7 +100,25 @@ def product(a, b):
     (mine, left), (others, right) = _listed(a, shape), _listed(b, shape)
     places, at, where = np.intersect1d(mine, others, assume_unique=True, return_indices=True)
     with np.errstate(all="ignore"):
-        return _made(a, b, places, left[at] * right[where], shape)
+        return _made(a, b, places, times(left[at], right[where], np.multiply), shape)
+
+
+def times(a, b, multiply):
+    """``multiply(a, b)`` of arrays or SciPy's matrices; where one is complex and the other real,
+    both parts by the real one, as C++ does it: an infinite part makes no NaN of the other."""
+    complex_ = [one.dtype.kind == "c" for one in (a, b)]
+    if complex_[0] == complex_[1]:
+        return multiply(a, b)
+    real, imag = (
+        multiply(*(getattr(x, side) if c else x for x, c in zip((a, b), complex_, strict=True)))
+        for side in ("real", "imag")
+    )
+    made = real.astype(np.result_type(a.dtype, b.dtype))
+    if scipy.sparse.issparse(made):
+        made.data.imag = imag.data
+    else:
+        made.imag = imag
+    return made
 
 
 def first_extreme(a, largest: bool) -> np.ndarray:
