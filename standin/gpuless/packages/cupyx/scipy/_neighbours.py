@@ -254,6 +254,7 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
             image, weights.astype(wide) if order else weights, axis, output, mode, cval
         )
 
+    @_apart
     @functools.wraps(ndimage.gaussian_filter1d)
     def gaussian_filter1d(
         input,
@@ -275,6 +276,7 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
         wide = np.promote_types(input.dtype, np.float32)
         return smoothed(input, sigma, axis, order, output, mode, cval, reach, wide)
 
+    @_apart
     @functools.wraps(ndimage.gaussian_filter)
     def gaussian_filter(
         input,
@@ -359,8 +361,8 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
         "convolve1d": _apart(_correlate1d(instead["convolve1d"], turned=True)),
         "correlate": _apart(_correlate(ndimage.correlate, turned=False)),
         "correlate1d": correlate1d,
-        "gaussian_filter": _apart(gaussian_filter),
-        "gaussian_filter1d": _apart(gaussian_filter1d),
+        "gaussian_filter": gaussian_filter,
+        "gaussian_filter1d": gaussian_filter1d,
         "gaussian_gradient_magnitude": gaussian_gradient_magnitude,
         "gaussian_laplace": gaussian_laplace,
         "laplace": laplace,
