@@ -161,6 +161,8 @@ def _correlate(plain: Callable, *, turned: bool) -> Callable:
 
     @functools.wraps(plain)
     def call(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
+        if not input.ndim:
+            raise IndexError("a filter without axes")
         if not _shows(input, output, weights) or not input.size * input.ndim * weights.size:
             return plain(input, weights, output, mode, cval, origin, axes=axes)
         plain(np.zeros((1,) * input.ndim), weights, None, mode, cval, origin, axes=axes)  # checks
