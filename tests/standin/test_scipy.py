@@ -793,6 +793,8 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.binary_fill_holes(PLANE, origin=None),
         lambda m: m.signal.convolve2d(PLANE, PLANE, fillvalue=True),
         lambda m: m.special.spherical_yn(LINE, LINE),
+        lambda m: m.special.zeta(LINE, None),
+        lambda m: m.special.sph_harm(0, 1, LINE, LINE, out=some()),
         lambda m: m.linalg.expm(some((2, 2), "e")),
     ],
     ValueError: [
@@ -810,6 +812,7 @@ REFUSED_AS_BY_CUPY = {
     ],
     IndexError: [
         lambda m: m.ndimage.find_objects(cp.array([1, 65]), 1),
+        lambda m: m.ndimage.correlate(some(()), some(())),
         lambda m: m.stats.zscore(LINE, axis=None, nan_policy="omit"),
     ],
     RuntimeError: [
@@ -1030,6 +1033,13 @@ def test_what_a_gpu_takes_of_an_image():
     few = cp.array([[250, 3]], "u1")
     high = {"mode": "constant", "cval": 300}
     assert (ndi.maximum_filter(few, 3, None, **high) == ndi.maximum_filter(few, 3, **high)).all()
+
+
+@pytest.mark.parametrize("name", ["erf", "lambertw", "spherical_yn", "zeta"])
+def test_special_functions_give_rows(name):
+    numbers = cp.ones((2, 3), order="F")
+    orders = {"zeta": (numbers,), "spherical_yn": (numbers.astype(int),)}.get(name, ())
+    assert getattr(FACES.special, name)(*orders, numbers).flags.c_contiguous
 
 
 def test_what_cupy_warns_of_in_an_image():

@@ -167,7 +167,7 @@ def _orders(given: dict) -> None:
 
 
 def _two_of_them(given: dict) -> None:
-    if "q" not in given:
+    if given.get("q") is None:
         raise TypeError("zeta() takes two arguments")
     for value in (given["x"], given["q"]):
         if getattr(value, "dtype", np.dtype(float)).kind == "c" or isinstance(value, complex):
