@@ -1016,6 +1016,7 @@ def test_what_a_gpu_takes_of_an_image():
     assert ndi.find_objects(mask) == ndi.find_objects(labels)
     twice = ndi.distance_transform_edt(mask, sampling=(2.0,))
     assert (twice == 2 * ndi.distance_transform_edt(mask)).all()
+    assert (twice == -ndi.distance_transform_edt(mask, -2)).all()
     found = ndi.maximum(x, labels, np.array([0, 1]))
     assert found.tolist() == ndi.maximum(x, labels, cp.array([0, 1])).tolist()
     assert (ndi.median_filter(x, 3, axes=-1) == ndi.median_filter(x, (1, 3))).all()

@@ -288,13 +288,20 @@ def _distances(call):
             raise TypeError("distance_transform_edt() takes no device array as its sampling")
         if indices is not None and (len(set(image.shape)) > 1 or len(image) % 32):
             raise RuntimeError("CuPy pads to equal multiples of 32, and takes indices of no other")
-        if isinstance(sampling, (list, tuple, _np.ndarray)):
-            sampling = list(map(float, sampling))
-            sampling = sampling[0] if len(set(sampling)) == 1 else sampling
+        scale = None
+        if sampling is not None:
+            spaces = [sampling] if _np.isscalar(sampling) else list(sampling)
+            sampling = list(map(float, spaces))
+            if len(set(sampling)) == 1:  # by which CuPy multiplies the distances
+                scale, sampling = sampling[0], None
+            elif min(sampling, default=1) <= 0:
+                raise _not_covered(f"{__name__}.distance_transform_edt with a sampling below 0")
         found = short(call(image, sampling, return_distances, return_indices))
-        if return_distances and not float64_distances:
+        if return_distances:
             first, *rest = found if isinstance(found, tuple) else (found,)
-            found = (first.astype(_np.float32), *rest) if rest else first.astype(_np.float32)
+            first = first if float64_distances else first.astype(_np.float32)
+            first = first if scale is None else first * scale
+            found = (first, *rest) if rest else first
         for wanted, out in ((return_distances, distances), (return_indices, indices)):
             if out is not None and not wanted:
                 raise RuntimeError("an array is given for what is not to be returned")
