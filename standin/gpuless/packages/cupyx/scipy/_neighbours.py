@@ -294,6 +294,8 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
     ):
         """CuPy leaves an axis alone of which it would weigh one pixel, whatever the ``order``."""
         _real(input, output)
+        if not input.ndim and isinstance(output, np.ndarray):
+            raise IndexError("too many indices for an output without axes")
         made, into, shows = input, output, _shows(input, output)
         wide = np.promote_types(input.dtype, np.float32)
         for axis, width, degree, edge, reach in _each(axes, input.ndim, sigma, order, mode, radius):
