@@ -383,6 +383,28 @@ def test_an_output_that_is_the_input(name):
         call(a, how, output=a, order=1)
 
 
+FILTERED = {
+    "correlate1d": lambda m, x, **k: m.correlate1d(x, cp.array([1j, 2, 3]), **k),
+    "convolve": lambda m, x, **k: m.convolve(x, cp.array([[1j, 2, 3]]), **k),
+    "uniform_filter": lambda m, x, **k: m.uniform_filter(x, (3, 1), **k),
+    "gaussian_filter": lambda m, x, **k: m.gaussian_filter(x, 1.0, **k),
+    "sobel": lambda m, x, **k: m.sobel(x, **k),
+}
+
+
+@pytest.mark.parametrize("name", FILTERED)
+def test_an_output_over_the_input(name):
+    x = cp.arange(24.0).reshape(6, 4) * (1 + 2j)
+    wanted = FILTERED[name](FACES.ndimage, x[:-1])
+    assert cp.abs(wanted.imag).sum() > 1
+    for first in (0, 1):
+        y = x.copy()
+        source = y[:-1]
+        out = y[1:] if first else source
+        assert FILTERED[name](FACES.ndimage, source, output=out) is out
+        assert cp.allclose(out, wanted)
+
+
 @pytest.mark.parametrize("name", ["rank_filter", "median_filter", "percentile_filter"])
 def test_a_filter_of_a_row_has_an_output_of_another_type(name):
     numbers = np.array([5, 1, 4, 2, 3, 9])
@@ -731,6 +753,7 @@ def some(shape=(4,), dtype=float):
     return cp.ones(shape, dtype)
 
 
+SPECTRUM = some((3, 3), complex)
 LINE, PLANE, N = some(), some((3, 3)), cp.array([1, 0, 1])
 ABOVE_AND_BELOW = cp.array([1.0, 2]), cp.array([1.0, 2j])
 REFUSED_AS_BY_CUPY = {
@@ -744,6 +767,9 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.grey_closing(PLANE, footprint=N[None], structure=N[:, None]),
         lambda m: m.ndimage.center_of_mass(LINE, LINE.astype(int), cp.array([[1, 1]])),
         lambda m: m.ndimage.median(LINE, cp.array([-1, 0, 1, 2]), cp.array([7])),
+        lambda m: m.ndimage.minimum_filter(-PLANE, 3, output=bool),
+        lambda m: m.ndimage.fourier_shift(SPECTRUM[1:], 1, output=SPECTRUM[:-1]),
+        lambda m: m.ndimage.spline_filter(SPECTRUM[1:], output=SPECTRUM[:-1]),
         lambda m: m.signal.argrelmax(some(dtype="B")),
         lambda m: m.signal.bilinear(*ABOVE_AND_BELOW),
         lambda m: m.signal.lp2bp(*ABOVE_AND_BELOW),
@@ -761,8 +787,14 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.minimum_filter(LINE, footprint=[1, 0, 1]),
         lambda m: m.ndimage.map_coordinates(LINE, [[0.5]]),
         lambda m: m.ndimage.grey_opening(LINE, footprint=(3,)),
+        lambda m: m.ndimage.grey_erosion(PLANE, 3, structure=np.ones((3, 3))),
+        lambda m: m.ndimage.white_tophat(PLANE, 3, output=bool),
+        lambda m: m.ndimage.fourier_uniform(PLANE, 3, output=some((3, 3), int)),
+        lambda m: m.ndimage.binary_fill_holes(PLANE, origin=None),
         lambda m: m.signal.convolve2d(PLANE, PLANE, fillvalue=True),
         lambda m: m.special.spherical_yn(LINE, LINE),
+        lambda m: m.special.zeta(LINE, None),
+        lambda m: m.special.sph_harm(0, 1, LINE, LINE, out=some()),
         lambda m: m.linalg.expm(some((2, 2), "e")),
     ],
     ValueError: [
@@ -770,14 +802,27 @@ REFUSED_AS_BY_CUPY = {
         lambda m: m.ndimage.rank_filter(LINE, 0, footprint=N * 0),
         lambda m: m.ndimage.zoom(LINE, 2, order=6),
         lambda m: m.ndimage.value_indices(-some(dtype=int)),
+        lambda m: m.ndimage.find_objects(some((), int)),
+        lambda m: m.ndimage.label(PLANE, output=some((3, 2), int)),
         lambda m: m.linalg.lu(some((0, 0))),
         lambda m: m.linalg.solve_triangular(some((0, 0)), some((0,))),
         lambda m: m.signal.get_window("taylor", 8),
         lambda m: m.signal.convolve2d(some((3, 3), bool), PLANE),
         lambda m: m.signal.symiirorder2(some((7,), int), 0.01, 2.0),
     ],
-    IndexError: [lambda m: m.stats.zscore(LINE, axis=None, nan_policy="omit")],
-    RuntimeError: [lambda m: m.ndimage.uniform_filter(LINE, 1, mode="bogus")],
+    IndexError: [
+        lambda m: m.ndimage.find_objects(cp.array([1, 65]), 1),
+        lambda m: m.ndimage.correlate(some(()), some(())),
+        lambda m: m.ndimage.gaussian_filter(some(()), 1, output=some(())),
+        lambda m: m.stats.zscore(LINE, axis=None, nan_policy="omit"),
+    ],
+    RuntimeError: [
+        lambda m: m.ndimage.uniform_filter(LINE, 1, mode="bogus"),
+        lambda m: m.ndimage.shift(PLANE, 1, output=some((1, 3, 3), int)),
+        lambda m: m.ndimage.distance_transform_edt(
+            1 - N[None], return_indices=True, indices=some((2, 1, 3), int)
+        ),
+    ],
     ZeroDivisionError: [lambda m: m.linalg.dft(0)],
 }
 
@@ -972,9 +1017,41 @@ def test_what_a_gpu_takes_of_an_image():
     assert ndi.find_objects(mask) == ndi.find_objects(labels)
     twice = ndi.distance_transform_edt(mask, sampling=(2.0,))
     assert (twice == 2 * ndi.distance_transform_edt(mask)).all()
+    assert (twice == -ndi.distance_transform_edt(mask, -2)).all()
     found = ndi.maximum(x, labels, np.array([0, 1]))
     assert found.tolist() == ndi.maximum(x, labels, cp.array([0, 1])).tolist()
     assert (ndi.median_filter(x, 3, axes=-1) == ndi.median_filter(x, (1, 3))).all()
+    lying = cp.zeros(x.shape, int, "F")
+    assert ndi.label(mask, output=lying) == ndi.label(mask)[1]
+    assert (lying == ndi.label(mask)[0]).all()
+    assert ndi.label(x.astype("e"))[1] == 1
+    assert list(ndi.value_indices(labels, ignore_value=0.5)) == [0, 1]
+    assert ndi.morphological_gradient(x, 3, output=bool).dtype == x.dtype  # as SciPy
+    assert ndi.spline_filter(cp.array(2.0)).shape == (1,)
+    assert ndi.sum(x, None, cp.array([], int)).dtype == x.dtype
+    seed = mask & (cp.arange(x.size).reshape(x.shape) < 9)
+    shaded = ndi.binary_propagation(seed, mask=mask * 0.5)
+    assert (shaded == ndi.binary_propagation(seed, mask=mask)).all()
+    few = cp.array([[250, 3]], "u1")
+    high = {"mode": "constant", "cval": 300}
+    assert (ndi.maximum_filter(few, 3, None, **high) == ndi.maximum_filter(few, 3, **high)).all()
+
+
+@pytest.mark.parametrize("name", ["erf", "lambertw", "spherical_yn", "zeta"])
+def test_special_functions_give_rows(name):
+    numbers = cp.ones((2, 3), order="F")
+    orders = {"zeta": (numbers,), "spherical_yn": (numbers.astype(int),)}.get(name, ())
+    assert getattr(FACES.special, name)(*orders, numbers).flags.c_contiguous
+
+
+def test_what_cupy_warns_of_in_an_image():
+    ndi, x = FACES.ndimage, cp.ones((3, 3), int)
+    with pytest.warns(cp._util.PerformanceWarning):
+        ndi.mean(x)
+    with pytest.warns(UserWarning, match="structure"):
+        ndi.grey_dilation(x, 3, structure=x)
+    with pytest.warns(UserWarning, match="slower"):
+        ndi.binary_fill_holes(x, origin=(0, 1))
 
 
 def test_the_readers_function_gets_device_arrays():

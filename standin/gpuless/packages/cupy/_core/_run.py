@@ -81,9 +81,10 @@ def _leaves(raw) -> list:
 
 def _finish(raw, sources: Sequence, fresh: list, order: str):
     if isinstance(raw, (np.ndarray, np.generic)):
-        for source in sources:
+        for source in sources:  # an output that lies over the input, too
             if raw is source._array:
                 return source
+        for source in sources:
             # A view without elements shares no memory.
             if isinstance(raw, np.ndarray) and (
                 raw.base is source._array

@@ -143,21 +143,25 @@ _FIRST = {"expm": "a", "distance_transform_edt": "image"}
 
 
 def serve(
-    library: ModuleType, *, arrays: bool, instead: dict[str, Callable] | None = None
+    library: ModuleType,
+    *,
+    arrays: bool,
+    instead: dict[str, Callable] | None = None,
+    order: str = "K",
 ) -> dict[str, Callable]:
     """{name: function} of what the stand-in has of the module of ``cupyx.scipy`` that is like
     SciPy's ``library``; with ``arrays`` the first argument must be a device array. ``instead``:
-    functions of NumPy arrays in the place of SciPy's."""
+    functions of NumPy arrays in the place of SciPy's. ``order``: see ``run``."""
     wanted = public(f"cupyx.{library.__name__}") - set(CALLING)
     found = {name: getattr(library, name, None) for name in wanted} | (instead or {})
     return {
-        name: _face(function, name, arrays)
+        name: _face(function, name, arrays, order)
         for name, function in found.items()
         if callable(function) and not inspect.isclass(function)
     }
 
 
-def _face(function: Callable, name: str, arrays: bool) -> Callable:
+def _face(function: Callable, name: str, arrays: bool, order: str) -> Callable:
     try:
         parameters = list(inspect.signature(function).parameters)
     except ValueError:  # a ufunc
@@ -225,8 +229,8 @@ def _face(function: Callable, name: str, arrays: bool) -> Callable:
             place = {parameters.index(key): value for key, value in small.items()}
             args = tuple(None if k in place else arg for k, arg in enumerate(args))
             kwargs = {key: value for key, value in kwargs.items() if key not in small}
-            return routine(_with(function, parameters, place), *args, **kwargs)
-        return routine(function, *args, **kwargs)
+            return routine(_with(function, parameters, place), *args, new_order=order, **kwargs)
+        return routine(function, *args, new_order=order, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,11 +17,14 @@ from cupy._core._casts import cast
 from numpy.lib.array_utils import normalize_axis_tuple
 from scipy import ndimage
 
+from gpuless import not_covered
+
 _HALF = np.dtype(np.float16)
 _RANKS = "median_filter percentile_filter rank_filter"
 _SORTS = """black_tophat grey_closing grey_dilation grey_erosion grey_opening maximum_filter
 maximum_filter1d minimum_filter minimum_filter1d morphological_gradient morphological_laplace
 white_tophat"""
+_DIFFERENCES = "black_tophat morphological_gradient morphological_laplace white_tophat"
 
 
 def _type_of(image: np.ndarray, output) -> np.dtype:
@@ -36,6 +40,21 @@ def _written(made: np.ndarray, output, dtype: np.dtype) -> np.ndarray:
         raise RuntimeError("output shape not correct")
     output[...] = made
     return output
+
+
+def _apart(function: Callable) -> Callable:
+    """``function``, which has read all of an image before it writes over it, as CuPy's kernels."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        image, output = given.arguments["input"], given.arguments.get("output")
+        if isinstance(output, np.ndarray) and np.may_share_memory(image, output):
+            given.arguments["input"] = image.copy()
+        return function(*given.args, **given.kwargs)
+
+    return call
 
 
 def _cut(sums: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -142,6 +161,8 @@ def _correlate(plain: Callable, *, turned: bool) -> Callable:
 
     @functools.wraps(plain)
     def call(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
+        if not input.ndim:
+            raise IndexError("a filter without axes")
         if not _shows(input, output, weights) or not input.size * input.ndim * weights.size:
             return plain(input, weights, output, mode, cval, origin, axes=axes)
         plain(np.zeros((1,) * input.ndim), weights, None, mode, cval, origin, axes=axes)  # checks
@@ -201,7 +222,7 @@ def _copied(image: np.ndarray, output) -> np.ndarray:
 
 def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
     """{name: function} of what is made of weighted sums; ``instead`` has some for SciPy's."""
-    correlate1d = _correlate1d(instead["correlate1d"], turned=False)
+    correlate1d = _apart(_correlate1d(instead["correlate1d"], turned=False))
 
     def mean(image, size, axis, output, mode, cval, origin, wide):
         """By its weights; SciPy's running sum loses digits behind a large number."""
@@ -235,6 +256,7 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
             image, weights.astype(wide) if order else weights, axis, output, mode, cval
         )
 
+    @_apart
     @functools.wraps(ndimage.gaussian_filter1d)
     def gaussian_filter1d(
         input,
@@ -256,6 +278,7 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
         wide = np.promote_types(input.dtype, np.float32)
         return smoothed(input, sigma, axis, order, output, mode, cval, reach, wide)
 
+    @_apart
     @functools.wraps(ndimage.gaussian_filter)
     def gaussian_filter(
         input,
@@ -271,6 +294,8 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
     ):
         """CuPy leaves an axis alone of which it would weigh one pixel, whatever the ``order``."""
         _real(input, output)
+        if not input.ndim and isinstance(output, np.ndarray):
+            raise IndexError("too many indices for an output without axes")
         made, into, shows = input, output, _shows(input, output)
         wide = np.promote_types(input.dtype, np.float32)
         for axis, width, degree, edge, reach in _each(axes, input.ndim, sigma, order, mode, radius):
@@ -336,9 +361,9 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
         return call
 
     return {
-        "convolve": _correlate(ndimage.convolve, turned=True),
-        "convolve1d": _correlate1d(instead["convolve1d"], turned=True),
-        "correlate": _correlate(ndimage.correlate, turned=False),
+        "convolve": _apart(_correlate(ndimage.convolve, turned=True)),
+        "convolve1d": _apart(_correlate1d(instead["convolve1d"], turned=True)),
+        "correlate": _apart(_correlate(ndimage.correlate, turned=False)),
         "correlate1d": correlate1d,
         "gaussian_filter": gaussian_filter,
         "gaussian_filter1d": gaussian_filter1d,
@@ -357,16 +382,25 @@ def sums(instead: dict[str, Callable]) -> dict[str, Callable]:
 
 def _sorted(plain: Callable, *, ranks: bool) -> Callable:
     """``plain`` for halves, which a ``float32`` holds, and for booleans, which are bytes to it."""
-    signature = inspect.signature(plain)
+    signature, name = inspect.signature(plain), plain.__name__
 
     @functools.wraps(plain)
     def call(*args, **kwargs):
         given = signature.bind(*args, **kwargs)
         values = given.arguments
+        if name.startswith("morph") and not isinstance(values.get("output"), np.ndarray):
+            values["output"] = None
         image, output = values["input"], values.get("output")
         dtype, cval = _type_of(image, output), values.get("cval", 0)
-        footprint = np.asarray(values.get("footprint", True))
-        alike = ranks or values.get("structure") is not None or not footprint.all()
+        footprint, structured = values.get("footprint"), values.get("structure") is not None
+        alike = ranks or structured or not (footprint is None or np.all(footprint))
+        if structured and footprint is None and values.get("size") is not None:
+            warnings.warn("ignoring size because structure is set", stacklevel=2)
+        if dtype.kind == "b" and image.dtype.kind != "b":
+            if name in _DIFFERENCES:
+                raise TypeError(f"a difference of {image.dtype} is no boolean")
+            if not alike and image.ndim > 1 and image.dtype.kind != "u" and (image < 0).any():
+                raise not_covered(f"cupyx.scipy.ndimage.{name} of negative numbers into booleans")
         if cval and alike and image.dtype.kind in "biu":  # an edge is of the image's type
             values["cval"] = float(_cut(np.float64(cval), image.dtype))
         if dtype.kind != "b" and _HALF not in (image.dtype, dtype):
@@ -389,4 +423,5 @@ def _sorted(plain: Callable, *, ranks: bool) -> Callable:
 
 def sorts() -> dict[str, Callable]:
     found = {name: _sorted(getattr(ndimage, name), ranks=False) for name in _SORTS.split()}
+    found |= {name: _apart(call) for name, call in found.items() if name not in _DIFFERENCES}
     return found | {name: _sorted(getattr(ndimage, name), ranks=True) for name in _RANKS.split()}

@@ -30,6 +30,8 @@ def _along(output, numbers, n: int, axis: int, name: str):
     """(The frequencies along an axis, what they are multiplied with after that, its number) for
     each axis; a spectrum of real numbers has none below 0 along one of them."""
     ndim = output.ndim
+    if output.dtype.kind in "biu" and ndim and name == "size":
+        raise TypeError(f"weights are no numbers of {output.dtype}")
     axis = np.lib.array_utils.normalize_axis_index(axis, ndim)
     numbers = list(numbers) if np.iterable(numbers) else [numbers] * ndim
     if len(numbers) != ndim:

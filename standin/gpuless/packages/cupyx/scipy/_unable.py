@@ -182,7 +182,7 @@ def _orders(given: dict) -> None:
 
 
 def _two_of_them(given: dict) -> None:
-    if "q" not in given:
+    if given.get("q") is None:
         raise TypeError("zeta() takes two arguments")
     for value in (given["x"], given["q"]):
         if getattr(value, "dtype", np.dtype(float)).kind == "c" or isinstance(value, complex):
@@ -327,6 +327,20 @@ def _host(value):
 def _in_itself(given: dict) -> str | None:
     if given.get("output") is given["input"]:
         return "the kernel reads the input while it writes the output, which is the same."
+    return _over_itself(given)
+
+
+def _over_itself(given: dict) -> str | None:
+    source, output = given["input"], given.get("output")
+    if output is not source and isinstance(output, ndarray):
+        if np.may_share_memory(source._array, output._array):
+            return "the input is copied into the output, and they overlap in part."
+
+
+def _splined(given: dict) -> str | None:
+    output = given.get("output")  # in which CuPy's kernel works, where its memory is in one piece
+    in_it = isinstance(output, ndarray) and output.flags.c_contiguous
+    return _over_itself(given) if in_it else None
 
 
 def _numbers(given: dict) -> None:
@@ -659,4 +673,6 @@ UNABLE = {
     **_check_of("median_filter percentile_filter rank_filter", _ranked),
     **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
+    **_check_of("fourier_gaussian fourier_shift fourier_uniform", _over_itself),
+    **_check_of("spline_filter spline_filter1d", _splined),
 }

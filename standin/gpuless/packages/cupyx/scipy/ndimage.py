@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools as _functools
 import inspect as _inspect
 import math as _math
+from warnings import warn as _warn
 
 import numpy as _np
 from cupy import arange as _arange
@@ -19,6 +20,7 @@ from cupy import pad as _pad
 from cupy import sqrt as _sqrt
 from cupy import stack as _stack
 from cupy import where as _where
+from cupy._core._dispatch import PerformanceWarning as _PerformanceWarning
 from cupy._core._dispatch import named as _named
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._ndarray import place as _place
@@ -126,6 +128,8 @@ def _rounded(name: str):
         found = _rint(found) if dtype.kind in "iu" else found
         if not isinstance(output, _ndarray):
             return found.astype(dtype)
+        if output.shape != found.shape:
+            raise RuntimeError("output shape not correct")
         output[...] = found
         return output
 
@@ -133,33 +137,6 @@ def _rounded(name: str):
 
 
 globals().update({_name: _rounded(_name) for _name in _BETWEEN})
-
-
-def _into_booleans(name: str):
-    """The function of that name, which compares numbers where it gives booleans; SciPy's compares
-    what it has made booleans of."""
-    function = globals()[name]
-    signature = _inspect.signature(getattr(_library, name))
-
-    def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
-        source, output = given.arguments["input"], given.arguments.get("output")
-        if output is None or not isinstance(source, _ndarray) or source.dtype.kind == "b":
-            return function(*args, **kwargs)
-        if (output.dtype if isinstance(output, _ndarray) else _np.dtype(output)).kind != "b":
-            return function(*args, **kwargs)
-        given.arguments["output"] = None
-        found = function(*given.args, **given.kwargs).astype(bool)
-        if not isinstance(output, _ndarray):
-            return found
-        output[...] = found
-        return output
-
-    return _named(call, name, "of SciPy, on the device")
-
-
-for _name in "maximum_filter maximum_filter1d minimum_filter minimum_filter1d".split():
-    globals()[_name] = _into_booleans(_name)
 
 
 def _turned_as_cupys(call):
@@ -262,6 +239,7 @@ def _splined(name: str):
         given.arguments["output"] = wide
         made = function(*given.args, **given.kwargs)
         if not isinstance(output, _ndarray):
+            made = made if made.ndim else made.reshape(1)
             return made.astype(dtype)  # of complex numbers with a warning, as CuPy
         output[...] = made
         return output
@@ -308,13 +286,22 @@ def _distances(call):
             raise _not_covered("cupyx.scipy.ndimage.distance_transform_edt with block_params")
         if isinstance(sampling, _ndarray):
             raise TypeError("distance_transform_edt() takes no device array as its sampling")
-        if isinstance(sampling, (list, tuple, _np.ndarray)):
-            sampling = list(map(float, sampling))
-            sampling = sampling[0] if len(set(sampling)) == 1 else sampling
+        if indices is not None and (len(set(image.shape)) > 1 or len(image) % 32):
+            raise RuntimeError("CuPy pads to equal multiples of 32, and takes indices of no other")
+        scale = None
+        if sampling is not None:
+            spaces = [sampling] if _np.isscalar(sampling) else list(sampling)
+            sampling = list(map(float, spaces))
+            if len(set(sampling)) == 1:  # by which CuPy multiplies the distances
+                scale, sampling = sampling[0], None
+            elif min(sampling, default=1) <= 0:
+                raise _not_covered(f"{__name__}.distance_transform_edt with a sampling below 0")
         found = short(call(image, sampling, return_distances, return_indices))
-        if return_distances and not float64_distances:
+        if return_distances:
             first, *rest = found if isinstance(found, tuple) else (found,)
-            found = (first.astype(_np.float32), *rest) if rest else first.astype(_np.float32)
+            first = first if float64_distances else first.astype(_np.float32)
+            first = first if scale is None else first * scale
+            found = (first, *rest) if rest else first
         for wanted, out in ((return_distances, distances), (return_indices, indices)):
             if out is not None and not wanted:
                 raise RuntimeError("an array is given for what is not to be returned")
@@ -338,9 +325,11 @@ def _shaped(name: str):
 
     def call(*args, **kwargs):
         given = signature.bind(*args, **kwargs).arguments
+        if isinstance(given.get("mask"), _ndarray):  # SciPy's of several turns cuts fractions
+            given["mask"] = given["mask"].astype(bool, copy=False)
         shape, axes = given.get("structure"), given.get("axes")
         if not isinstance(shape, (int, list, tuple)) or not isinstance(given["input"], _ndarray):
-            return function(*args, **kwargs)
+            return function(**given)
         ndim = given["input"].ndim if axes is None else _np.size(axes)
         shape = (shape,) * ndim if isinstance(shape, int) else tuple(shape)
         if len(shape) != ndim or not all(isinstance(n, (int, _np.integer)) for n in shape):
@@ -366,7 +355,8 @@ def _sized(name: str):
         given = signature.bind(*args, **kwargs).arguments
         for key in ("footprint", "structure"):
             value = given.get(key)
-            if not isinstance(value, (list, tuple)):
+            hosted = key == "structure" and isinstance(value, _np.ndarray)
+            if not hosted and not isinstance(value, (list, tuple)):
                 continue
             simple = name in ("grey_erosion", "maximum_filter", "minimum_filter")
             if isinstance(value, list) or key == "structure" or not simple or given.get("size"):
@@ -389,6 +379,10 @@ def _filled(call):
     def binary_fill_holes(input, structure=None, output=None, origin=0, *, axes=None):
         if not isinstance(input, _ndarray):
             return call(input, structure, output, origin)
+        if not isinstance(origin, int):
+            iter(origin)  # which CuPy does
+        if _np.any(origin):
+            _warn("with an origin, CuPy fills holes by the slower of two ways", stacklevel=2)
         if _np.any(origin) or axes is not None:
             if isinstance(structure, (int, list, tuple)):
                 raise TypeError("binary_fill_holes() takes a device array as its structure")
@@ -433,11 +427,12 @@ def _values(call):
                 raise ValueError("value_indices() counts by bincount, which takes no such values")
             if arr.dtype.char in "qQ":  # of which SciPy finds none
                 arr = arr.astype(arr.dtype.kind + "8")
-        found = call(arr, ignore_value=ignore_value)
+        found = call(arr)
         dtype = _np.min_scalar_type(-(max(arr.shape) + 1)) if adaptive_index_dtype else _np.int64
         return {
             int(key): tuple(place.astype(dtype, copy=False) for place in places)
             for key, places in found.items()
+            if key != ignore_value
         }
 
     return _named(value_indices, "value_indices", "of SciPy, on the device")
@@ -498,6 +493,8 @@ def _by_labels(name: str):
     call, adds = globals()[name], name in ("sum", "sum_labels")
 
     def measure(input, labels=None, index=None):
+        if isinstance(input, _ndarray) and input.dtype not in _ADDED:
+            _warn(f"no kernel of CuPy's adds {input.dtype}", _PerformanceWarning, stacklevel=2)
         if isinstance(index, _ndarray) and not index.ndim and labels is not None:
             if input.dtype not in _ADDED:
                 raise IndexError("too many indices for array")
@@ -505,7 +502,7 @@ def _by_labels(name: str):
         if adds and index is None and isinstance(labels, _ndarray):
             labels = labels != 0
         found = call(input, labels, index)
-        if adds and isinstance(index, _ndarray) and not index.size:
+        if adds and labels is not None and isinstance(index, _ndarray) and not index.size:
             return found.astype(_np.int64)
         if not _adds(input, labels, index, sums=adds):
             return found
@@ -617,12 +614,38 @@ def _objects(call):
     def find_objects(input, max_label=0):
         if isinstance(input, _ndarray) and input.dtype.kind == "b":
             input = input.astype(_np.int8)
+        if isinstance(input, _ndarray) and input.dtype.kind in "iu":
+            if not input.ndim:
+                raise ValueError("CuPy's kernel takes no array without axes")
+            block = 512 // (8 * input.ndim)  # the boxes that one block of memory holds
+            if max_label > 0 and input.size and int(input.max()) > -(-max_label // block) * block:
+                raise IndexError("CuPy writes boxes of labels beyond max_label into other memory")
         return call(input, max_label)
 
     return _named(find_objects, "find_objects", "of SciPy, on the device")
 
 
 find_objects = _objects(find_objects)  # noqa: F821
+
+
+def _labels(call):
+    """``label``, which counts along the rows, however an ``output`` lies."""
+
+    def label(input, structure=None, output=None):
+        if isinstance(input, _ndarray) and input.dtype == _np.float16:
+            input = input != 0
+        if not isinstance(output, _ndarray) or not isinstance(input, _ndarray):
+            return call(input, structure, output)
+        if output.shape != input.shape:
+            raise ValueError("output shape not correct")
+        found, count = call(input, structure, output.dtype)
+        output[...] = found
+        return count
+
+    return _named(label, "label", "of SciPy, on the device")
+
+
+label = _labels(label)  # noqa: F821
 
 
 def _by_axes(derivative, input, output, mode, cval, arguments, keywords, axes, *, squares):

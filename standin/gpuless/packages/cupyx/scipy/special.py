@@ -189,7 +189,7 @@ class _Special(_ufunc):
         return made if self.nout > 1 else (made,)
 
 
-for _name, _face in _serve(_library, arrays=False).items():
+for _name, _face in _serve(_library, arrays=False, order="C").items():
     _function = getattr(_library, _name)
     if isinstance(_function, _np.ufunc):
         _face = _Special(_function, _name)  # noqa: PLW2901
@@ -219,6 +219,8 @@ def sph_harm(m, n, theta, phi, out=None):
     found = sph_harm_y(n, m, phi, theta)
     if out is None:
         return found
+    if out.dtype.kind != "c":
+        raise TypeError(f"an output of {out.dtype} for complex numbers")
     out[...] = found
     return out
 
