@@ -30,6 +30,12 @@ REFUSED = {
         lambda: cp.nan_to_num(LIST),
         lambda: cp.trapezoid(X, LIST),
         lambda: cp.ediff1d(N, 1),
+        lambda: cp.average(X, (0,), cp.ones(2)),
+        lambda: cp.cov(X, fweights=[1, 2, 3]),
+        lambda: cp.einsum("ij->ji", X, optimize=None),
+        lambda: cp.linalg.eigvalsh(cp.ones((0, 0), "e")),
+        lambda: cp.linalg.pinv(cp.ones((0, 0), "e")),
+        lambda: cp.polynomial.polyutils.as_series(HOST[0]),
         lambda: cp.ediff1d(N, to_begin=[1]),
         lambda: cp.cov(N, [1, 2, 3, 4, 5, 6]),
         lambda: cp.corrcoef(N, [1, 2, 3, 4, 5, 6]),
@@ -74,6 +80,9 @@ REFUSED = {
         lambda: cp.bitwise_or.at(cp.zeros(3, bool), PLACES, True),
     ],
     ValueError: [
+        lambda: cp.histogram2d(N, N, (2, 3, 4)),
+        lambda: cp.histogram2d(N, N, ([0, 1], [0, 1, 2])),
+        lambda: cp.linalg.tensorsolve(cp.ones((0, 0)), cp.ones(0)),
         lambda: cp.repeat(N, 2.5),
         lambda: EMPTY.repeat(-1, 0),
         lambda: cp.column_stack([POINT, POINT]),
@@ -92,6 +101,7 @@ REFUSED = {
         lambda: cp.logspace(0, 2, 5, base=cp.array([2.0, 10.0])),
     ],
     AttributeError: [
+        lambda: cp.searchsorted(N, 1, sorter=[0, 1, 2, 3, 4, 5]),
         lambda: cp.zeros_like(LIST),
         lambda: cp.ones_like(3),
         lambda: cp.empty_like(LIST, "f"),
@@ -112,6 +122,7 @@ REFUSED = {
         lambda: cupyx.scipy.special.softmax(POINT, axis=0),
         lambda: cupyx.scipy.special.logsumexp(POINT, axis=-1),
     ],
+    IndexError: [lambda: cp.linalg.norm(cp.ones((0, 3, 2)), 2, (0, 1))],
     OverflowError: [
         lambda: cp.put(cp.zeros(3, "i1"), [1], 300),
         lambda: cp.pad(cp.ones(3, "u1"), 1, constant_values=-1),
@@ -192,6 +203,23 @@ def test_taken_all_the_same():
     assert few.tolist() == [2, 0, 2]
     assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
     assert cp.isreal(3) is True and type(cp.iscomplex(1j)) is np.bool_
+
+
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        (lambda of: cp.histogram(N, of([0.0, 2, 4]))[0], [2, 3]),
+        (lambda of: cp.percentile(N, of([20.0, 80.0])), [1, 4]),
+        (lambda of: cp.quantile(N, of([0.2, 0.8])), [1, 4]),
+        (lambda of: cp.average(X > 0, 1, of([1, 2, 3])), [1, 1]),
+        (lambda of: cp.einsum("i,->i", N[:2], of(2)), [0, 2]),
+        (lambda of: cp.einsum("i,i->i", N[:2], of([1, 2])), [0, 2]),
+        (lambda of: cp.einsum(N[:2], [0], of([1, 2]), [0], [0]), [0, 2]),
+    ],
+)
+@pytest.mark.parametrize("of", [lambda value: value, np.array])
+def test_numbers_of_the_host_that_cupy_takes(call, same, of):
+    assert call(of).tolist() == same
 
 
 def test_types_of_variances():

@@ -514,7 +514,9 @@ def _in_parts(function: Callable) -> Callable:
 def matmul(a, b, *, out=None, dtype=None, **kwargs):
     """The product in the operands' own type, of which ``dtype`` is made afterwards."""
     if dtype is None:
-        return np.matmul(a, b, out=out, **kwargs)
+        made = np.matmul(a, b, out=out, **kwargs)
+        turned = out is None and "axes" in kwargs and "order" not in kwargs
+        return np.asarray(made, order="C") if turned else made
     if not np.can_cast(np.result_type(a, b), dtype, kwargs.get("casting", "same_kind")):
         return np.matmul(a, b, dtype=dtype, **kwargs)  # which raises
     made = np.matmul(a, b, **kwargs).astype(dtype)
