@@ -73,6 +73,10 @@ def test_what_lies_as_it_is_read():
     ):
         with pytest.raises(NotImplementedError, match="gaps"):
             call()
+    with pytest.raises(NotImplementedError, match="memory of one"):
+        cublas.gemm("N", "N", square, x, out=square)
+    with pytest.raises(NotImplementedError, match="memory of one"):
+        cublas.gemv("N", 1, square, ones, 0, ones)
 
 
 def test_refusals():

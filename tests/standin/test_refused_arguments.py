@@ -31,6 +31,8 @@ REFUSED = {
         lambda: cp.trapezoid(X, LIST),
         lambda: cp.ediff1d(N, 1),
         lambda: cp.average(X, (0,), cp.ones(2)),
+        lambda: cp.matmul(X, X.T, signature="dd->d"),
+        lambda: cp.matmul(Z, X.T, dtype="D", out=cp.ones((2, 2))),
         lambda: cp.cov(X, fweights=[1, 2, 3]),
         lambda: cp.einsum("ij->ji", X, optimize=None),
         lambda: cp.linalg.eigvalsh(cp.ones((0, 0), "e")),
@@ -81,6 +83,7 @@ REFUSED = {
     ],
     ValueError: [
         lambda: cp.histogram2d(N, N, (2, 3, 4)),
+        lambda: cp.matmul(X[:1], X[0], out=cp.ones((2, 1))),
         lambda: cp.histogram2d(N, N, ([0, 1], [0, 1, 2])),
         lambda: cp.linalg.tensorsolve(cp.ones((0, 0)), cp.ones(0)),
         lambda: cp.repeat(N, 2.5),

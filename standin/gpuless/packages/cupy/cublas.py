@@ -79,6 +79,7 @@ def gemv(transa, alpha, a, x, beta, y) -> None:
     _check_gaps(x, y)
     product = _op(a, transa)
     assert product.shape == (len(y), len(x))
+    _check_apart(y, a, x)
     _copyto(y, _sum(alpha, _r.matmul(product, x), beta, y))
 
 
@@ -115,6 +116,7 @@ def gemm(transa, transb, a, b, out=None, alpha=1.0, beta=0.0):
     left, right = _op(a, transa), _op(b, transb)
     assert left.shape[1] == right.shape[0]
     out, beta = _matrix(out, (left.shape[0], right.shape[1]), a.dtype, beta)
+    _check_apart(out, a, b)
     _copyto(out, _sum(alpha, _r.matmul(left, right), beta, out))
     return out
 
@@ -176,6 +178,14 @@ def _check_vectors(x, y) -> None:
         raise ValueError(f"x and y must be the same size (actual: {x.size} and {y.size})")
     if x.dtype != y.dtype:
         raise TypeError(f"x and y must be the same dtype (actual: {x.dtype} and {y.dtype})")
+
+
+def _check_apart(out, *operands) -> None:
+    if any(_r.may_share_memory(out, operand) for operand in operands):
+        raise NotImplementedError(
+            "the CPU stand-in does not cover a product in the memory of one of its operands (where "
+            "cuBLAS may read what it has already written)"
+        )
 
 
 def _check_type(x) -> None:
