@@ -209,8 +209,12 @@ def cov(
     a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
     """Weights count in the sum of the products, but not in the mean that is taken off."""
+    bias = bool(bias)
     if ddof is not None:
         check_number(ddof)
+        if ddof != int(ddof):
+            raise ValueError("ddof must be integer")
+        ddof = int(ddof)
     if not all(w is None or isinstance(w, np.ndarray) for w in (fweights, aweights)):
         raise TypeError("weights must be a cupy.ndarray")
     if fweights is not None and fweights.dtype.kind not in "iu":

@@ -251,6 +251,8 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if isinstance(axis, (bool, dict)):
+        raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
     axes = normalized(axis, np.ndim(a))
     if weights is None and not returned:
         made = mean(a, axes, keepdims=keepdims)
