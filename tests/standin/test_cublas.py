@@ -49,6 +49,36 @@ def test_matrices(transa, transb, order):
     assert np.isfinite(cublas.gemm(*args, garbage, beta=0.0).get()).all()
 
 
+def test_what_lies_as_it_is_read():
+    square = cp.ones((2, 2))
+    x = cp.asfortranarray(cp.array([[1.0, 2], [3, 4]]))
+    assert cublas.dgmm("L", square, x).tolist() == [[1, 1], [3, 3]]
+    assert cublas.dgmm("R", square, cp.ones(2)).flags.c_contiguous
+    assert cublas.dgmm(1, square.T[:1], cp.ones(2)).flags.f_contiguous
+    with pytest.raises(ValueError, match="side"):
+        cublas.dgmm("l", square, x)
+    with pytest.raises(TypeError, match="trans"):
+        cublas.gemm("n", "N", square, square)
+    with pytest.raises(TypeError, match="complex"):
+        cublas.scal(1j, cp.ones(2))
+    out = cp.zeros(2, "i")
+    assert cublas.iamax(cp.arange(3.0), out).tolist() == [3, 0]
+    gaps, ones = cp.ones(4)[::2], cp.ones(2)
+    for call in (
+        lambda: cublas.nrm2(gaps),
+        lambda: cublas.axpy(1, ones, gaps),
+        lambda: cublas.gemv("N", 1, square, gaps, 0, ones),
+        lambda: cublas.gerc(1, ones, gaps, square),
+        lambda: cublas.dgmm("L", square, gaps),
+    ):
+        with pytest.raises(NotImplementedError, match="gaps"):
+            call()
+    with pytest.raises(NotImplementedError, match="memory of one"):
+        cublas.gemm("N", "N", square, x, out=square)
+    with pytest.raises(NotImplementedError, match="memory of one"):
+        cublas.gemv("N", 1, square, ones, 0, ones)
+
+
 def test_refusals():
     with pytest.raises(TypeError, match="invalid dtype"):
         cublas.nrm2(cp.arange(3))

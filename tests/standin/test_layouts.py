@@ -272,7 +272,7 @@ def test_grids_are_of_device_arrays():
     assert cp.meshgrid(only)[0] is only
 
 
-PAIR = cp.arange(2.0)
+PAIR, CUBE = cp.arange(2.0), cp.ones((3, 3, 3)) + cp.eye(3)
 STRIDES = {
     "atleast_2d": (lambda: cp.atleast_2d(PAIR), (16, 8)),
     "atleast_3d": (lambda: cp.atleast_3d(C), (40, 8, 8)),
@@ -291,6 +291,12 @@ STRIDES = {
         lambda: cp.lib.stride_tricks.sliding_window_view(C, (2, 3), axis=(1, 0)),
         (40, 8, 40, 8),  # in the order of the axes
     ),
+    "cross": (lambda: cp.cross(CUBE, CUBE, axis=0), (8, 72, 24)),
+    "linalg.cross": (lambda: cp.linalg.cross(CUBE, CUBE, axis=0), (8, 72, 24)),
+    "matmul": (lambda: cp.matmul(*[CUBE[0]] * 2, axes=[(0, 1), (0, 1), (1, 0)]), (24, 8)),
+    "matrix_power": (lambda: cp.linalg.matrix_power(CUBE.swapaxes(0, 1), 0), (24, 72, 8)),
+    "polyvander": (lambda: cp.polynomial.polynomial.polyvander(CUBE[0], 1), (24, 8, 72)),
+    "tensorinv": (lambda: cp.linalg.tensorinv(cp.asfortranarray(CUBE[0]), 1), (8, 24)),
 }
 
 

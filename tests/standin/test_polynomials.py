@@ -183,6 +183,9 @@ def test_its_helpers():
     made = ours.as_series([cp.asarray(series), cp.array([1, 2])])
     for got, want in zip(made, theirs.as_series([series, np.array([1, 2])]), strict=True):
         same(got, want)
+    given = cp.array([1.0, 2, 0])
+    for part in (ours.trimcoef(given), *ours.as_series([given])):
+        assert part.size == 2 and cp.shares_memory(part, given)
     for work, error in (
         (lambda: ours.trimseq(cp.ones((3, 1))), ValueError),
         (lambda: ours.trimseq(cp.ones(())), TypeError),

@@ -30,6 +30,16 @@ REFUSED = {
         lambda: cp.nan_to_num(LIST),
         lambda: cp.trapezoid(X, LIST),
         lambda: cp.ediff1d(N, 1),
+        lambda: cp.average(X, (0,), cp.ones(2)),
+        lambda: cp.average(X, axis=True),
+        lambda: cp.kaiser(4, POINT),
+        lambda: cp.matmul(X, X.T, signature="dd->d"),
+        lambda: cp.matmul(Z, X.T, dtype="D", out=cp.ones((2, 2))),
+        lambda: cp.cov(X, fweights=[1, 2, 3]),
+        lambda: cp.einsum("ij->ji", X, optimize=None),
+        lambda: cp.linalg.eigvalsh(cp.ones((0, 0), "e")),
+        lambda: cp.linalg.pinv(cp.ones((0, 0), "e")),
+        lambda: cp.polynomial.polyutils.as_series(HOST[0]),
         lambda: cp.ediff1d(N, to_begin=[1]),
         lambda: cp.cov(N, [1, 2, 3, 4, 5, 6]),
         lambda: cp.corrcoef(N, [1, 2, 3, 4, 5, 6]),
@@ -83,6 +93,10 @@ REFUSED = {
         lambda: cp.putmask(POINT, True, 1),
     ],
     ValueError: [
+        lambda: cp.histogram2d(N, N, (2, 3, 4)),
+        lambda: cp.matmul(X[:1], X[0], out=cp.ones((2, 1))),
+        lambda: cp.histogram2d(N, N, ([0, 1], [0, 1, 2])),
+        lambda: cp.linalg.tensorsolve(cp.ones((0, 0)), cp.ones(0)),
         lambda: cp.repeat(N, 2.5),
         lambda: EMPTY.repeat(-1, 0),
         lambda: cp.column_stack([POINT, POINT]),
@@ -106,6 +120,7 @@ REFUSED = {
         lambda: X.__dlpack__(dl_device=(1, 0), copy=False),
     ],
     AttributeError: [
+        lambda: cp.searchsorted(N, 1, sorter=[0, 1, 2, 3, 4, 5]),
         lambda: cp.zeros_like(LIST),
         lambda: cp.ones_like(3),
         lambda: cp.empty_like(LIST, "f"),
@@ -126,6 +141,7 @@ REFUSED = {
         lambda: cupyx.scipy.special.softmax(POINT, axis=0),
         lambda: cupyx.scipy.special.logsumexp(POINT, axis=-1),
     ],
+    IndexError: [lambda: cp.linalg.norm(cp.ones((0, 3, 2)), 2, (0, 1))],
     OverflowError: [
         lambda: cp.put(cp.zeros(3, "i1"), [1], 300),
         lambda: cp.pad(cp.ones(3, "u1"), 1, constant_values=-1),
@@ -206,6 +222,25 @@ def test_taken_all_the_same():
     assert few.tolist() == [2, 0, 2]
     assert cp.full((2, 3), cp.arange(3)).tolist() == [[0, 1, 2]] * 2
     assert cp.isreal(3) is True and type(cp.iscomplex(1j)) is np.bool_
+
+
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        (lambda of: cp.histogram(N, of([0.0, 2, 4]))[0], [2, 3]),
+        (lambda of: cp.cov(cp.arange(2.0), bias=None, ddof=None), 0.5),
+        (lambda of: cp.cov(cp.arange(4.0), ddof=np.float32(1)).round(12), 1.666666666667),
+        (lambda of: cp.percentile(N, of([20.0, 80.0])), [1, 4]),
+        (lambda of: cp.quantile(N, of([0.2, 0.8])), [1, 4]),
+        (lambda of: cp.average(X > 0, 1, of([1, 2, 3])), [1, 1]),
+        (lambda of: cp.einsum("i,->i", N[:2], of(2)), [0, 2]),
+        (lambda of: cp.einsum("i,i->i", N[:2], of([1, 2])), [0, 2]),
+        (lambda of: cp.einsum(N[:2], [0], of([1, 2]), [0], [0]), [0, 2]),
+    ],
+)
+@pytest.mark.parametrize("of", [lambda value: value, np.array])
+def test_numbers_of_the_host_that_cupy_takes(call, same, of):
+    assert call(of).tolist() == same
 
 
 def test_types_of_variances():

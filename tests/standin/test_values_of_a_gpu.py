@@ -567,6 +567,8 @@ def test_products_in_the_operands_own_type():
     assert made.dtype == np.float64 and made.tolist() == [[-56]]  # it wraps around first
     out = cp.zeros((1, 1))
     assert cp.matmul(a, b, out=out, dtype="d") is out and out.tolist() == [[-56]]
+    third = cp.full((1, 1), 1 / 3)
+    assert cp.matmul(third, cp.ones((1, 1)), dtype="e", out=out).item() == 1 / 3
     with pytest.raises(TypeError):
         cp.matmul(a + 0.5, b, dtype="i")
     x = cp.array([[0.0, 2]])

@@ -76,8 +76,10 @@ def gemv(transa, alpha, a, x, beta, y) -> None:
     """``y = alpha * op(a) @ x + beta * y``, in place; ``transa`` as in ``gemm``."""
     _check_type(a)
     assert a.ndim == 2 and x.ndim == y.ndim == 1 and a.dtype == x.dtype == y.dtype
+    _check_gaps(x, y)
     product = _op(a, transa)
     assert product.shape == (len(y), len(x))
+    _check_apart(y, a, x)
     _copyto(y, _sum(alpha, _r.matmul(product, x), beta, y))
 
 
@@ -93,11 +95,13 @@ def geru(alpha, x, y, a) -> None:
     _check_type(a)
     assert a.ndim == 2 and x.ndim == y.ndim == 1 and a.dtype == x.dtype == y.dtype
     assert a.shape == (len(x), len(y))
+    _check_gaps(x, y)
     _copyto(a, a + _scalar(alpha, a.dtype) * _r.outer(x, y))
 
 
 def gerc(alpha, x, y, a) -> None:
     """``a += alpha * x @ y.T.conj()``, in place."""
+    _check_gaps(y)
     geru(alpha, x, y.conj(), a)
 
 
@@ -112,6 +116,7 @@ def gemm(transa, transb, a, b, out=None, alpha=1.0, beta=0.0):
     left, right = _op(a, transa), _op(b, transb)
     assert left.shape[1] == right.shape[0]
     out, beta = _matrix(out, (left.shape[0], right.shape[1]), a.dtype, beta)
+    _check_apart(out, a, b)
     _copyto(out, _sum(alpha, _r.matmul(left, right), beta, out))
     return out
 
@@ -134,22 +139,36 @@ def dgmm(side, a, x, out=None, incx=1):
     assert 0 <= x.ndim <= 2
     assert a.dtype == x.dtype
     _check_type(a)
-    if side not in ("L", "l", "R", "r"):
+    if side not in ("L", 0, "R", 1):
         raise ValueError(f"invalid side (actual: {side})")
-    length = a.shape[0 if side in "Ll" else 1]
-    diagonal = x.ravel()
+    left = side in ("L", 0)
+    length = a.shape[0 if left else 1]
+    diagonal = (x if x.flags.c_contiguous else x.T).reshape(-1)  # as it lies in memory
+    _check_gaps(x if x.flags.c_contiguous else x.T)
     assert x.size >= (length - 1) * abs(incx) + 1
     diagonal = diagonal[:: abs(incx)][:length] if incx else _r.repeat(diagonal[:1], length)
     if incx < 0:
         diagonal = diagonal[::-1]
+    if out is None:
+        out = _empty(a.shape, a.dtype, order="C" if a.flags.c_contiguous else "F")
     out, _ = _matrix(out, a.shape, a.dtype, 0)
-    _copyto(out, diagonal[:, None] * a if side in "Ll" else a * diagonal)
+    _copyto(out, diagonal[:, None] * a if left else a * diagonal)
     return out
 
 
 def _check_vector(x, name: str = "x") -> None:
     if x.ndim != 1:
         raise ValueError(f"{name} must be a 1D array (actual: {x.ndim})")
+    _check_gaps(x)
+
+
+def _check_gaps(*arrays) -> None:
+    for array in arrays:
+        if not array.flags.c_contiguous:
+            raise NotImplementedError(
+                "the CPU stand-in does not cover a vector with gaps (CuPy reads its memory as that "
+                "of one without); give cupy.cublas what cupy.ascontiguousarray makes of it"
+            )
 
 
 def _check_vectors(x, y) -> None:
@@ -159,6 +178,14 @@ def _check_vectors(x, y) -> None:
         raise ValueError(f"x and y must be the same size (actual: {x.size} and {y.size})")
     if x.dtype != y.dtype:
         raise TypeError(f"x and y must be the same dtype (actual: {x.dtype} and {y.dtype})")
+
+
+def _check_apart(out, *operands) -> None:
+    if any(_r.may_share_memory(out, operand) for operand in operands):
+        raise NotImplementedError(
+            "the CPU stand-in does not cover a product in the memory of one of its operands (where "
+            "cuBLAS may read what it has already written)"
+        )
 
 
 def _check_type(x) -> None:
@@ -175,8 +202,8 @@ def _magnitudes(x):
 def _scalar(a, dtype: _np.dtype):
     """A number or an array of one element, in the type of the others."""
     if isinstance(a, _ndarray):
-        return a.astype(dtype).reshape(())
-    return _array(_np.asarray(a).reshape(()).astype(dtype))
+        return a.astype(dtype).reshape(-1)[0]
+    return _array(_np.array(a, dtype).reshape(-1)[0])
 
 
 def _sum(alpha, x, beta, y):
@@ -187,11 +214,11 @@ def _sum(alpha, x, beta, y):
 
 
 def _op(a, trans):
-    if trans in ("N", "n", 0):
+    if trans in ("N", 0):
         return a
-    if trans in ("T", "t", 1):
+    if trans in ("T", 1):
         return a.T
-    if trans in ("H", "h", 2):
+    if trans in ("H", 2):
         return a.T.conj()
     raise TypeError(f"invalid trans (actual: {trans})")
 
@@ -211,7 +238,8 @@ def _into(result, dtype: str, out):
     if out is None:
         return result
     if isinstance(out, _ndarray):
-        _copyto(out, result, "unsafe")
+        same = out.dtype == result.dtype  # where cuBLAS writes itself, one number
+        _copyto(out.reshape(-1)[:1] if same else out, result, "unsafe")
     elif isinstance(out, _np.ndarray):
         out[...] = result.get()
     else:

@@ -200,7 +200,7 @@ def _half_too(function: Callable) -> Callable:
     def compute(a, UPLO="L"):
         if UPLO not in ("L", "U"):
             raise ValueError("UPLO argument must be 'L' or 'U'")
-        if a.dtype != np.float16:
+        if a.dtype != np.float16 or not a.size:  # of none it is refused
             return function(a, UPLO)
         found = function(a.astype(np.float32), UPLO)
         if isinstance(found, tuple):
@@ -210,11 +210,14 @@ def _half_too(function: Callable) -> Callable:
     return named(compute, function.__name__)
 
 
+_inv = _turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc)
+
+
 def _inverse_of_tensor(a, ind=2):
     if ind <= 0:
         raise ValueError("Invalid ind argument")
     shape = a.shape[ind:] + a.shape[:ind]
-    return _or_nan(np.linalg.inv)(a.reshape(np.prod(a.shape[ind:], dtype=int), -1)).reshape(shape)
+    return _inv(a.reshape(np.prod(a.shape[ind:], dtype=int), -1)).reshape(shape)
 
 
 def _rank(M, tol=None):
@@ -237,8 +240,10 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
     if isinstance(ord, np.ndarray) and axis is None and x.ndim == 2:
         raise TypeError("the order of a matrix's norm is a number of the host's")
+    axes = () if x.size else normalized(axis, x.ndim)
+    if len(axes) == 2 and ord == 2 and all(np.delete(x.shape, axes)):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
     if not x.size and ord in (1, -1, np.inf, -np.inf):
-        axes = normalized(axis, x.ndim)
         if len(axes) == 2:  # the largest sum of none
             summed, other = axes if abs(ord) == 1 else axes[::-1]
             np.abs(x).sum(summed).max(other - (other > summed))
@@ -280,15 +285,15 @@ def _cross(x1, x2, /, *, axis=-1):
     return np.linalg.cross(x1, x2, axis=axis)
 
 
-cross = row(_cross, "dd", name="cross")
+cross = row(_cross, "dd", name="cross", order="S")
 det = _solver(np.linalg.det, order="C")
 eig = named(_solver(_eig), "eig")
 eigh = _solver(_half_too(_eigh), order="G")
 eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
-inv = _solver(_turned(_or_nan(np.linalg.inv), lambda a: a.flags.fnc))
+inv = _solver(_inv)
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
-_power = row(np.linalg.matrix_power, library=_powers)
+_power = row(np.linalg.matrix_power, library=_powers, order="S")
 
 
 def matrix_power(M, n):
@@ -303,7 +308,16 @@ norm = row(_norm, library=_norms, order="C")
 @functools.wraps(np.linalg.pinv)
 def _pinv(a, *args, **kwargs):
     _ending(a)
+    if a.dtype == np.float16:
+        raise TypeError("float16 is unsupported in linalg")
     return np.linalg.pinv(a, *args, **kwargs)
+
+
+@functools.wraps(np.linalg.tensorsolve)
+def _tensorsolve(a, b, axes=None):
+    if not a.size:
+        raise ValueError("cannot reshape an array of size 0")
+    return np.linalg.tensorsolve(a, b, axes)
 
 
 pinv = _solver(_pinv, square=False)
@@ -312,7 +326,7 @@ slogdet = _solver(np.linalg.slogdet, order="C")
 solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
-tensorsolve = _solver(np.linalg.tensorsolve, square=False, arrays=2)
+tensorsolve = _solver(_tensorsolve, square=False, arrays=2)
 
 globals().update(checked("linalg", globals(), np.linalg))
 

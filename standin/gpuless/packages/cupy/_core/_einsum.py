@@ -5,25 +5,46 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
 from cupy._core._casts import cast
-from cupy._core._dispatch import check_dtype
+from cupy._core._creation import asarray
+from cupy._core._dispatch import check_dtype, named
 from cupy._core._reductions import MANY
 from cupy._core._sums import summed_in_f
+
+
+def of_arrays(row: Callable) -> Callable:
+    """``row``, with arrays of the device in place of all operands."""
+
+    def einsum(*operands, **kwargs):
+        if operands and isinstance(operands[0], str):
+            text, *others = operands
+            return row(text, *map(asarray, others), **kwargs)
+        last = len(operands) - 1
+        operands = [one if i % 2 or i == last else asarray(one) for i, one in enumerate(operands)]
+        return row(*operands, **kwargs)
+
+    return named(einsum, "einsum")
 
 
 def einsum(*operands, **kwargs):
     """NumPy's, of operands of one type, the result's: CuPy converts them first."""
     if unknown := kwargs.keys() - {"dtype", "optimize"}:
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
-    optimize = kwargs.get("optimize")
+    optimize = kwargs.get("optimize", False)
+    if not isinstance(optimize, (bool, str, list, tuple)):
+        raise TypeError(f"Did not understand the path (optimize): {optimize}")
     if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
         raise TypeError(f"Did not understand the path (optimize): {optimize}")
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     dtype = kwargs.pop("dtype", None)
     dtype = dtype if dtype is None else check_dtype(dtype)
+    if len(arrays) == 1 and not arrays[0].ndim:
+        np.einsum(*operands, **kwargs)  # its errors
+        return arrays[0].view()
     if len(arrays) == 1 and dtype is not None:
         inputs, output = _labels(operands)
         if set(inputs[0]) <= set(output):  # a view, which has the array's type
@@ -62,8 +83,7 @@ def _summed(operands: tuple, arrays: list[np.ndarray], kwargs: dict):
         for sub, array in zip(inputs, arrays, strict=False):
             lengths |= {x: n for x, n in zip(sub, array.shape, strict=False) if n != 1}
         count = math.prod(n for label, n in lengths.items() if label not in output)
-        no_number = len(inputs) == len(arrays)  # whose type would count
-        if no_number and count > (1 if kind.char == "e" else MANY):
+        if count > (1 if kind.char == "e" else MANY):
             wide = np.result_type(kind, "f" if kind.char == "e" else "d")
             widened = (v.astype(wide) if isinstance(v, np.ndarray) else v for v in operands)
             return np.asarray(np.einsum(*widened, **kwargs)).astype(kind)

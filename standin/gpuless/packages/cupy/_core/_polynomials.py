@@ -158,9 +158,10 @@ def polyval(p, x):
         raise ValueError("p must be 1d array")
     if not isinstance(x, poly1d):
         return _evaluate(p, x)
-    result = poly1d(array([0], np.result_type(x.coeffs.dtype, 1)))
-    for coefficient in p:
-        result = result * x + coefficient
+    dtype = np.result_type(x.coeffs.dtype, 1)
+    result, product = poly1d(array([0], dtype)), poly1d(array([1], dtype))
+    for coefficient in p[::-1]:
+        result, product = result + product * coefficient, product * x
     return result
 
 

@@ -60,6 +60,8 @@ def _exists(x, bins):
 def searchsorted(a, v, side="left", sorter=None):
     if isinstance(v, np.generic) and not isinstance(v, (float, complex)):
         raise NotImplementedError("Only python scalars or ndarrays are supported for v")
+    if not (sorter is None or isinstance(sorter, np.ndarray)):
+        raise AttributeError(f"{type(sorter).__name__!r} object has no attribute 'dtype'")
     v = np.asarray(v)
     if a.ndim != 1 or not a.size or side not in ("left", "right") or v.dtype.kind == "c":
         return np.searchsorted(a, v, side, sorter)

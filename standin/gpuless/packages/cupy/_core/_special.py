@@ -534,15 +534,24 @@ def _in_parts(function: Callable) -> Callable:
 
 @_in_parts
 def matmul(a, b, *, out=None, dtype=None, **kwargs):
-    """The product in the operands' own type, of which ``dtype`` is made afterwards."""
+    """The product in the operands' own type, of which ``dtype`` or ``out`` is made afterwards."""
+    if kwargs.get("signature") is not None:
+        raise TypeError("No loop matching the specified signature and casting was found for matmul")
+    if out is not None and "axes" not in kwargs:
+        outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if out.shape != outer + a.shape[-2:-1] + (b.shape[-1:] if b.ndim > 1 else ()):
+            raise ValueError("Output array has an invalid size")
     if dtype is None:
-        return np.matmul(a, b, out=out, **kwargs)
-    if not np.can_cast(np.result_type(a, b), dtype, kwargs.get("casting", "same_kind")):
-        return np.matmul(a, b, dtype=dtype, **kwargs)  # which raises
-    made = np.matmul(a, b, **kwargs).astype(dtype)
+        made = np.matmul(a, b, out=out, **kwargs)
+        turned = out is None and "axes" in kwargs and "order" not in kwargs
+        return np.asarray(made, order="C") if turned else made
+    for one, other in ((np.result_type(a, b), dtype), (dtype, dtype if out is None else out.dtype)):
+        if not np.can_cast(one, other, kwargs.get("casting", "same_kind")):
+            raise TypeError(f"Cannot cast the product from {np.dtype(one)} to {np.dtype(other)}")
+    made = np.matmul(a, b, **kwargs)
     if out is None:
-        return made
-    out[...] = made
+        return made.astype(dtype)
+    np.copyto(out, made, "unsafe")
     return out
 
 

@@ -209,12 +209,16 @@ def cov(
     a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
     """Weights count in the sum of the products, but not in the mean that is taken off."""
+    bias = bool(bias)
     if ddof is not None:
         check_number(ddof)
-    if fweights is not None and np.asarray(fweights).dtype.kind not in "iu":
+        if ddof != int(ddof):
+            raise ValueError("ddof must be integer")
+        ddof = int(ddof)
+    if not all(w is None or isinstance(w, np.ndarray) for w in (fweights, aweights)):
+        raise TypeError("weights must be a cupy.ndarray")
+    if fweights is not None and fweights.dtype.kind not in "iu":
         raise TypeError("fweights must be integer")
-    if not (aweights is None or isinstance(aweights, np.ndarray)):
-        raise TypeError("aweights must be a cupy.ndarray")
     made = np.cov(a, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
     weights = [np.asarray(w, float) for w in (fweights, aweights) if w is not None]
     if not weights:
@@ -275,8 +279,12 @@ def _counted(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
-    made, *edges = np.histogram2d(x, y, bins, range, density, weights)  # of another order
-    return _framed(made, density), *edges
+    if not np.isscalar(bins) and getattr(bins, "ndim", 1) and len(bins) not in (1, 2):
+        if not isinstance(bins, np.ndarray):
+            raise ValueError("array-like bins not supported in CuPy")
+        bins = [bins, bins]
+    made, edges = histogramdd([x, y], bins, range, weights, density)
+    return made, *edges
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=False):

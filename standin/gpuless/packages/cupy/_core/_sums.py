@@ -251,11 +251,15 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if isinstance(axis, (bool, dict)):
+        raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
     axes = normalized(axis, np.ndim(a))
     if weights is None and not returned:
         made = mean(a, axes, keepdims=keepdims)
         np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
         return made
+    if weights is not None and isinstance(axis, tuple) and weights.shape != a.shape:
+        raise TypeError("tuple indices must be integers or slices, not tuple")
     kind = np.result_type(a, *([] if weights is None else [weights]))
     half = kind.char == "e" and weights is not None and a.dtype.kind == "f"
     if half or kind.char in "fF" and a.dtype.kind in "fc" and one_by_one(a, axis):

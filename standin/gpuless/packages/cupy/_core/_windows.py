@@ -34,7 +34,7 @@ def hanning(M):
 
 def kaiser(M, beta):
     check_number(beta)
-    if isinstance(beta, np.ndarray) and beta.dtype.kind != "f":
+    if isinstance(beta, np.ndarray) and beta.dtype != np.float32:
         raise TypeError(f"Type is mismatched. beta {beta.dtype} float32")
 
     def made(places):

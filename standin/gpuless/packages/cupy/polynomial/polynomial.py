@@ -24,7 +24,7 @@ def _polyvander(x, deg):
     return _np.moveaxis(made[0], 0, -1)
 
 
-_powers = _row(_polyvander, name="polyvander")
+_powers = _row(_polyvander, name="polyvander", order="S")
 
 
 def polyvander(x, deg):
