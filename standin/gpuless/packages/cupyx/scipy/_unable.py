@@ -314,12 +314,6 @@ def _in_itself(given: dict) -> str | None:
         return "the kernel reads the input while it writes the output, which is the same."
 
 
-def _numbers(given: dict) -> None:
-    data = given["data"]
-    if isinstance(data, ndarray) and data.dtype.kind == "b":
-        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans")
-
-
 def _systems(given: dict) -> None:
     shapes = {}
     for name in "ABCD":
@@ -640,6 +634,5 @@ UNABLE = {
     **_check_of("minimum_filter maximum_filter", _ordered),
     **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),
     **_check_of("median_filter percentile_filter rank_filter", _ranked),
-    **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
 }
