@@ -834,6 +834,16 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
     assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
     assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64
+    assert functions.sph_harm_y(cp.array([1]), 1, 0.5, 0.25).dtype == np.complex64
+    with pytest.warns(DeprecationWarning), pytest.raises(TypeError, match="cast"):
+        functions.sph_harm(1, 2, LINE, LINE, out=LINE.copy())
+    for call in (
+        lambda: functions.sph_harm_y(2, 1, LINE + 1j, LINE),
+        lambda: functions.lambertw(LINE, 0.5),
+        lambda: functions.lambertw(LINE, cp.array([1], "L")),
+    ):
+        with pytest.raises(TypeError):
+            call()
     assert functions.expn(some(dtype=bool), 3.0).dtype == float
     np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)
     # SciPy's own ufunc of a device array is CuPy's.

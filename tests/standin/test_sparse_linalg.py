@@ -301,6 +301,7 @@ def test_connected_components(tmp_path, monkeypatch):
     assert n == 3 and isinstance(labels, cp.ndarray) and labels.dtype == np.int32
     assert labels.tolist() == [0, 1, 1, 0, 2, 0, 1]
     assert components(cp.asarray(graph), connection="strong", return_labels=False) == 5
+    assert components(cp.zeros((2, 2)), return_labels=False)[1].tolist() == [0, 1]
     for bad in ({"connection": "no"}, {"csgraph": cp.ones(3)}, {"csgraph": cp.ones((2, 3))}):
         with pytest.raises(ValueError):
             components(**{"csgraph": cp.asarray(graph)} | bad)

@@ -193,6 +193,9 @@ def test_operators_of_the_readers_own():
     twice = Twice()
     assert (twice @ cp.ones((5, 3), "f") == 2).all() and (twice.rmatvec(cp.ones(5)) == 2).all()
     assert repr(twice) == "<5x5 Twice with dtype=float32>"
+    x = cp.ones(5, "f")
+    assert (twice * 3).rmatvec(x).dtype == float and (twice * 3).matvec(x).dtype == np.float32
+    assert not cp.shares_memory((twice**0).matvec(x), x)
     x, info = linalg.cg(twice, cp.ones(5, "f"))
     assert info == 0 and (x == 0.5).all() and x.dtype == np.float32
     known = linalg.LinearOperator((5, 5), lambda v: 1j * v)

@@ -300,7 +300,9 @@ def _poles(given: dict) -> None:
             raise ValueError("equal poles must be adjacent, and not merely near each other")
 
 
-def _tolerance(given: dict) -> None:
+def _branch(given: dict) -> None:
+    if not np.can_cast(_host(given.get("k", 0)).dtype, np.int64):
+        raise TypeError("lambertw() takes a k that is an integer")
     if np.any(_host(given.get("tol", 1e-8)) > 1e-6):  # so few steps that they are not SciPy's
         raise not_covered("cupyx.scipy.special.lambertw with a wide tol")
 
@@ -615,7 +617,7 @@ UNABLE = {
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),
-    **_check_of("lambertw", _tolerance),
+    **_check_of("lambertw", _branch),
     **_check_of("abcd_normalize ss2tf ss2zpk", _systems),
     **_check_of("freqs findfreqs", _no_halves),
     **_check_of("lp2bs_zpk lp2hp_zpk", _signed),
