@@ -122,6 +122,10 @@ def test_norms_and_powers():
     for order in (2, -2):
         with pytest.raises(NotImplementedError):
             linalg.norm(matrix, order)
+    with pytest.raises(ValueError, match="axes"):
+        linalg.norm(matrix, axis=(0, -2))
+    with pytest.raises(TypeError, match="booleans"):
+        linalg.norm(matrix.astype(bool), 3, 0)
     for bad in (a, cp.asarray(a)):
         with pytest.raises(TypeError, match="not sparse"):
             linalg.norm(bad)

@@ -20,6 +20,8 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     if not _base.issparse(x):
         raise TypeError("input is not sparse. use cupy.linalg.norm")
     of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
+    if of_matrix and axis and (not all(-2 <= a < 2 for a in axis) or sum(axis) % 2 == 0):
+        raise ValueError(f"Invalid or duplicate axes: {axis!r}")
     if of_matrix and ord in (2, -2):
         raise NotImplementedError
     squared = ord in ((None, "f", "fro") if of_matrix else (None, 2))
