@@ -125,6 +125,9 @@ def test_solvers_that_have_nothing_to_do_or_cannot():
     assert linalg.lsmr(a, none.astype("D"))[0].dtype == np.complex128
     with pytest.raises(ValueError, match="more than one"):
         linalg.lsmr(a[:1, :1], none[:1])
+    for start, kind in ((none, "D"), (none.astype("D"), "f")):
+        with pytest.raises(TypeError, match="in place"):
+            linalg.lsmr(a.astype(kind), none + 1, start)
     with pytest.raises(TypeError, match="another type"):
         linalg.cg(a, none + 1, M=sparse.eye(3, format="csr"))
     for call in (lambda: linalg.minres(a, none, none + 1), lambda: linalg.lsmr(a, none, none + 1)):

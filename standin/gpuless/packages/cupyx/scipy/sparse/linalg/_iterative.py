@@ -286,7 +286,10 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         raise ValueError("b has gaps, and cuBLAS would read what lies in them: copy() it first")
     dtype = np.result_type(A.dtype, b.dtype, float)
     if x0 is not None:
-        dtype, x0 = A.dtype, _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
+        kinds = [_vector(x0, n, "x0").dtype.kind, A.dtype.kind, b.dtype.kind]
+        if "c" in kinds and kinds[1:] != ["c", "c"]:
+            raise TypeError("CuPy adds complex numbers to real ones, in place")
+        dtype, x0 = A.dtype, x0.astype(A.dtype).ravel()._host()
         if x0.any() and not b.any():
             raise not_covered("lsmr with an x0 where b is 0")
     x, stop, steps, *norms, size = _library.lsmr(
