@@ -110,6 +110,13 @@ def test_distances_have_the_type_of_the_rows():
     assert distance.pdist(M, "cityblock").tolist() == [9]
     out = cp.zeros((2, 2))
     assert distance.cdist(M, M, "minkowski", out, p=1) is out and out[0, 1] == 9
+    turned = cp.asfortranarray(rows)
+    assert distance.cdist(turned, turned).flags.fnc
+    whole = cp.zeros((2, 2), int)  # of another type, it is another array
+    assert distance.cdist(rows, rows, "cityblock", whole)[0, 1] == 9 and not whole.any()
+    for pair in ((rows, M), (M, M, "cityblock", cp.zeros((3, 2, 2)))):
+        with pytest.raises(ValueError, match="dtype|shape"):
+            distance.cdist(*pair)
 
 
 def test_a_pickle_is_of_a_device_array():

@@ -371,6 +371,15 @@ def test_what_is_solved_in_the_memory_that_is_given_away():
         for kept in (cp.ones((3, 2)), cp.ones(3, "f")):
             assert bool((solve(kept) == 0.5).all() & (kept == 1).all())
 
+    stack, sides = cp.stack([a, a]), cp.ones((2, 3))
+    solved = linalg.solve_triangular(stack, sides, overwrite_b=True)
+    assert solved.data.ptr == sides.data.ptr and bool((sides == 0.5).all())
+    given = cp.asfortranarray(cp.asarray([[2.0, 1.0], [4.0, 1.0]]))
+    made = linalg.lu(given, overwrite_a=True)
+    assert given.tolist() == [[4, 1], [0.5, 0.5]] and made[2].tolist() == [[4, 1], [0, 0.5]]
+    with pytest.warns(RuntimeWarning, match="zero"):
+        assert linalg.lu(cp.zeros((1, 1), "F"))[0].dtype == np.float32
+
 
 @pytest.mark.parametrize("name", ["shift", "zoom", "rotate", "affine_transform"])
 def test_an_output_that_is_the_input(name):
@@ -699,6 +708,8 @@ def test_distributions_at_nan_and_infinity_are_cupys():
 def test_statistics_are_cupys():
     stats, nan = FACES.stats, np.nan
     flat, some = cp.full(3, 2.0), cp.array([1.0, 2, 3])
+    assert stats.zscore(cp.array(1.0), None).shape == ()
+    assert stats.boxcox_llf(0.5, cp.ones((0, 3), "e")).dtype == "e"  # one NaN
     assert cp.isnan(stats.zmap(some, flat)).all() and cp.isnan(stats.zscore(flat)).all()
     part = cp.array([1, 2, nan, 3])
     np.testing.assert_allclose(
@@ -858,12 +869,26 @@ def test_matrices_and_special_functions_are_cupys_own():
     assert matrices.hilbert(0).shape == (0, 1)
     assert matrices.fiedler(some(dtype="F")).dtype == np.complex64
     assert matrices.expm(some((1, 1), bool)).dtype == float
+    assert matrices.expm(some((0, 3), "i")).dtype == "i" and matrices.hadamard(2, None).dtype == "d"
+    assert matrices.khatri_rao(some((0, 3), "i"), some((2, 3))).dtype == some().dtype
+    with pytest.raises(cp.linalg.LinAlgError):
+        matrices.expm(cp.array(1.0))
     assert cp.isnan(matrices.expm(cp.diag(cp.array([cp.nan, 1.0])))).all()
     with pytest.raises(OverflowError):
         matrices.expm(cp.eye(2) * 710)
     assert cp.isnan(functions.sph_harm_y(1, 2, LINE, LINE)).all()
     assert functions.sph_harm_y(2, 1, 0.5, 0.25).dtype == complex
     assert functions.sph_harm_y(2, 1, LINE.astype("f"), LINE.astype("f")).dtype == np.complex64
+    assert functions.sph_harm_y(cp.array([1]), 1, 0.5, 0.25).dtype == np.complex64
+    with pytest.warns(DeprecationWarning), pytest.raises(TypeError, match="cast"):
+        functions.sph_harm(1, 2, LINE, LINE, out=LINE.copy())
+    for call in (
+        lambda: functions.sph_harm_y(2, 1, LINE + 1j, LINE),
+        lambda: functions.lambertw(LINE, 0.5),
+        lambda: functions.lambertw(LINE, cp.array([1], "L")),
+    ):
+        with pytest.raises(TypeError):
+            call()
     assert functions.expn(some(dtype=bool), 3.0).dtype == float
     np.testing.assert_allclose(functions.expn(2.0**40, cp.array([2.0])).get(), 6.30204022e-11, 1e-6)
     # SciPy's own ufunc of a device array is CuPy's.

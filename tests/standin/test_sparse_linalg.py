@@ -115,6 +115,28 @@ def test_what_a_function_gives_may_be_memory_that_it_uses_again():
     np.testing.assert_allclose(x.get(), np.linalg.solve(A, B), rtol=1e-3)
 
 
+def test_solvers_that_have_nothing_to_do_or_cannot():
+    a, none = cp.eye(3, dtype="f"), cp.zeros(3, "f")
+    found = linalg.minres(a, none)
+    assert found[0].dtype == np.float32 and found[1] == 0
+    told = []
+    x, _ = linalg.minres(a * 2, none + 1, callback=told.append)
+    assert x.dtype == np.float64 and told[0].dtype == np.float32
+    assert linalg.lsmr(a, none.astype("D"))[0].dtype == np.complex128
+    with pytest.raises(ValueError, match="more than one"):
+        linalg.lsmr(a[:1, :1], none[:1])
+    for start, kind in ((none, "D"), (none.astype("D"), "f")):
+        with pytest.raises(TypeError, match="in place"):
+            linalg.lsmr(a.astype(kind), none + 1, start)
+    with pytest.raises(TypeError, match="another type"):
+        linalg.cg(a, none + 1, M=sparse.eye(3, format="csr"))
+    for call in (lambda: linalg.minres(a, none, none + 1), lambda: linalg.lsmr(a, none, none + 1)):
+        with pytest.raises(NotImplementedError, match="x0"):
+            call()
+    with pytest.raises(NotImplementedError, match="complex"):
+        linalg.minres(a.astype("F"), none)
+
+
 def test_least_squares():
     tall, b = RNG.random((19, 7)), RNG.random(19)
     wanted = np.linalg.lstsq(tall, b, None)[0]
@@ -282,6 +304,7 @@ def test_connected_components(tmp_path, monkeypatch):
     assert n == 3 and isinstance(labels, cp.ndarray) and labels.dtype == np.int32
     assert labels.tolist() == [0, 1, 1, 0, 2, 0, 1]
     assert components(cp.asarray(graph), connection="strong", return_labels=False) == 5
+    assert components(cp.zeros((2, 2)), return_labels=False)[1].tolist() == [0, 1]
     for bad in ({"connection": "no"}, {"csgraph": cp.ones(3)}, {"csgraph": cp.ones((2, 3))}):
         with pytest.raises(ValueError):
             components(**{"csgraph": cp.asarray(graph)} | bad)

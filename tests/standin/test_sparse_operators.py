@@ -70,8 +70,9 @@ def test_what_eigenvalue_solvers_refuse():
         with pytest.raises(TypeError, match="type not understood"):
             solve(SYMMETRIC, 2)
     large = cp.asarray(np.random.default_rng(1).normal(size=(200, 200)))
+    start = cp.asarray(np.random.default_rng(0).random(200))  # another may be near enough
     with pytest.raises(NotImplementedError, match="before it has converged"):
-        linalg.eigsh(large + large.T, 3, maxiter=1)
+        linalg.eigsh(large + large.T, 3, maxiter=1, v0=start)
 
 
 def test_lobpcg():
@@ -121,6 +122,10 @@ def test_norms_and_powers():
     for order in (2, -2):
         with pytest.raises(NotImplementedError):
             linalg.norm(matrix, order)
+    with pytest.raises(ValueError, match="axes"):
+        linalg.norm(matrix, axis=(0, -2))
+    with pytest.raises(TypeError, match="booleans"):
+        linalg.norm(matrix.astype(bool), 3, 0)
     for bad in (a, cp.asarray(a)):
         with pytest.raises(TypeError, match="not sparse"):
             linalg.norm(bad)
@@ -193,6 +198,9 @@ def test_operators_of_the_readers_own():
     twice = Twice()
     assert (twice @ cp.ones((5, 3), "f") == 2).all() and (twice.rmatvec(cp.ones(5)) == 2).all()
     assert repr(twice) == "<5x5 Twice with dtype=float32>"
+    x = cp.ones(5, "f")
+    assert (twice * 3).rmatvec(x).dtype == float and (twice * 3).matvec(x).dtype == np.float32
+    assert not cp.shares_memory((twice**0).matvec(x), x)
     x, info = linalg.cg(twice, cp.ones(5, "f"))
     assert info == 0 and (x == 0.5).all() and x.dtype == np.float32
     known = linalg.LinearOperator((5, 5), lambda v: 1j * v)

@@ -30,7 +30,7 @@ _OF_AXES = {"sigma", "size", "zoom", "shift", "offset", "order", "origin"}
 CALLING = """generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
 labeled_comprehension""".split()
 # These make arrays out of numbers.
-WITHOUT = """block_diag boxcox_llf dft fiedler_companion generate_binary_structure hadamard
+WITHOUT = """block_diag dft fiedler_companion generate_binary_structure hadamard
 helmert hilbert leslie next_fast_len fftfreq rfftfreq tri get_workers set_workers""".split()
 # The host has to know what they count, so that they wait for the device.
 WAITING = ("label",)
@@ -39,7 +39,6 @@ _NO_PARAMETERS = {"workers", "orthogonalize", "xp", "device"}
 _NO_PARAMETERS_OF = {
     name: set(names.split())
     for name, names in {
-        "boxcox_llf": "axis keepdims nan_policy",
         "chirp": "complex",
         "choose_conv_method": "measure",
         "gaussian_filter1d": "radius",
@@ -64,7 +63,6 @@ _NO_LISTS = {
         "cj": "cspline1d_eval qspline1d_eval",
         "freq": "firwin2",
         "gain": "firwin2",
-        "data": "boxcox_llf",
         "domain": "order_filter",
         "f": "leslie",
         "h": "minimum_phase",

@@ -315,7 +315,9 @@ def _poles(given: dict) -> None:
             raise ValueError("equal poles must be adjacent, and not merely near each other")
 
 
-def _tolerance(given: dict) -> None:
+def _branch(given: dict) -> None:
+    if not np.can_cast(_host(given.get("k", 0)).dtype, np.int64):
+        raise TypeError("lambertw() takes a k that is an integer")
     if np.any(_host(given.get("tol", 1e-8)) > 1e-6):  # so few steps that they are not SciPy's
         raise not_covered("cupyx.scipy.special.lambertw with a wide tol")
 
@@ -341,12 +343,6 @@ def _splined(given: dict) -> str | None:
     output = given.get("output")  # in which CuPy's kernel works, where its memory is in one piece
     in_it = isinstance(output, ndarray) and output.flags.c_contiguous
     return _over_itself(given) if in_it else None
-
-
-def _numbers(given: dict) -> None:
-    data = given["data"]
-    if isinstance(data, ndarray) and data.dtype.kind == "b":
-        raise not_covered("cupyx.scipy.stats.boxcox_llf of booleans")
 
 
 def _systems(given: dict) -> None:
@@ -652,7 +648,7 @@ UNABLE = {
     **_check_of("iirfilter", _bessel),
     **_check_of("sph_harm_y", _derivatives),
     **_check_of("spherical_yn", _whole_orders),
-    **_check_of("lambertw", _tolerance),
+    **_check_of("lambertw", _branch),
     **_check_of("abcd_normalize ss2tf ss2zpk", _systems),
     **_check_of("freqs findfreqs", _no_halves),
     **_check_of("lp2bs_zpk lp2hp_zpk", _signed),
@@ -671,7 +667,6 @@ UNABLE = {
     **_check_of("minimum_filter maximum_filter", _ordered),
     **_check_of("minimum_filter1d maximum_filter1d", _ordered_along_one),
     **_check_of("median_filter percentile_filter rank_filter", _ranked),
-    **_check_of("boxcox_llf", _numbers),
     **_check_of("fourier_ellipsoid", _in_itself),
     **_check_of("fourier_gaussian fourier_shift fourier_uniform", _over_itself),
     **_check_of("spline_filter spline_filter1d", _splined),

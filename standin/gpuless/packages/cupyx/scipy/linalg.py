@@ -61,17 +61,24 @@ def _plain(name: str):
             raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
             raise ValueError("cannot reshape an array without columns")
+        if name == "expm" and arrays[0].ndim and not arrays[0].size:
+            return _place(_np.zeros((0, 0), arrays[0].dtype))
         if name == "expm" and (found := _beyond(*arrays)) is not None:
             return found
         if name == "expm" and arrays[0].dtype.char == "e":
             raise TypeError("array type float16 is unsupported in linalg")
         if name in ("lu", "lu_factor"):
-            args, kwargs = _in_place(function, *args, **kwargs)
+            args, kwargs, overwrites = _in_place(function, *args, **kwargs)
             _check_type(arrays[0])
             _filled(*arrays)
             if arrays[0].ndim != 2:
                 raise _LinAlgError(f"{name} takes a matrix")
         found = function(*args, **kwargs)
+        if name == "lu":
+            _as_factored(arrays[0], overwrites, found[-1])
+            found = (found[0].real.copy(), *found[1:]) if len(found) == 3 else found
+        if name == "khatri_rao":
+            found = found.astype(_np.result_type(*arrays), copy=False)
         if name == "fiedler" and arrays[0].dtype.kind == "c" and arrays[0].size > 1:
             found = found.astype(arrays[0].dtype)
         if name in _FLAT and arrays and not arrays[0].size:  # of nothing, CuPy's have a column
@@ -84,8 +91,8 @@ def _plain(name: str):
 def _beyond(a):
     """NaN everywhere where one is; an OverflowError where the mean of the diagonal has no
     exponential."""
-    if a.ndim != 2 or not a.size:
-        return None
+    if a.ndim != 2:
+        raise _LinAlgError("expm takes a matrix")
     mean = complex(a.diagonal().sum().item()) / len(a)
     if abs(mean) < _np.inf:
         _cmath.exp(mean)
@@ -93,12 +100,25 @@ def _beyond(a):
     return _place(_np.full(a.shape, _np.nan, a.dtype)) if nothing else None
 
 
-def _in_place(function, *args, **kwargs) -> tuple[tuple, dict]:
-    """The arguments of ``lu`` or ``lu_factor``, which overwrites what lies in Fortran's order."""
-    given = _inspect.signature(getattr(_library, function.__name__)).bind(*args, **kwargs)
-    if given.arguments.get("overwrite_a") and not given.arguments["a"].flags.f_contiguous:
-        given.arguments["overwrite_a"] = False
-    return given.args, given.kwargs
+def _in_place(function, *args, **kwargs) -> tuple[tuple, dict, bool]:
+    """The arguments of ``lu`` or ``lu_factor``, and whether these overwrite ``a``: what lies in
+    Fortran's order. SciPy's ``lu`` does not, since in CuPy its results are other arrays."""
+    name = function.__name__
+    given = _inspect.signature(getattr(_library, name)).bind(*args, **kwargs)
+    overwrites = given.arguments.pop("overwrite_a", False)
+    overwrites = overwrites and given.arguments["a"].flags.f_contiguous
+    if name == "lu_factor":
+        given.arguments["overwrite_a"] = overwrites
+    return given.args, given.kwargs, overwrites
+
+
+def _as_factored(a, overwrites: bool, upper) -> None:
+    """What CuPy's ``lu`` does beside its results."""
+    if overwrites:
+        a[...] = _served["lu_factor"](a)[0]
+    elif not upper.diagonal().all():
+        text = "A number of the diagonal is exactly zero. Singular matrix."
+        _warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def _filled(*arrays) -> None:
@@ -167,6 +187,7 @@ def solve_triangular(
     there = turned.flags.c_contiguous and turned.data.ptr == b.data.ptr
     if there and b.dtype == solved.dtype:  # CuPy copies a stack that lies otherwise
         b[...] = solved
+        return b.reshape(b.shape)
     return solved
 
 
@@ -196,7 +217,7 @@ def hadamard(n, dtype=int):
     """SciPy's, of a number that is an integer: it is the length of an array."""
     if n >= 1 and 2 ** (int(n).bit_length() - 1) == n:
         _operator.index(n)
-    return _served["hadamard"](n, dtype)
+    return _served["hadamard"](n, float if dtype is None else dtype)
 
 
 def dft(n, scale=None):
@@ -214,10 +235,10 @@ def hilbert(n):
 def bandwidth(a):
     """How many diagonals below and above have another number than 0; of a host's array, too."""
     a = _asarray(a)
-    if a.dtype.kind == "c":
-        raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
     if not a.size:
         return 0, 0
+    if a.dtype.kind == "c":
+        raise TypeError("CuPy's kernel for bandwidth() takes no complex numbers")
     if a.ndim != 2:
         raise _LinAlgError("bandwidth takes a matrix")
     rows, columns = (found.get() for found in a.nonzero())

@@ -202,8 +202,11 @@ _sph_harm_y, _spherical_yn = sph_harm_y, spherical_yn  # noqa: F821
 def sph_harm_y(n, m, theta, phi, *, diff_n=0):
     """SciPy's, of the cosine of ``theta``, in which a small angle is lost; in single precision of
     angles in such, and NaN for an ``m`` above ``n``."""
-    given = [v for v in (theta, phi) if isinstance(v, _ndarray)]
-    single = given and all(_np.can_cast(v.dtype, "f") for v in given)
+    types = [v.dtype for v in (theta, phi) if hasattr(v, "dtype")]
+    if any(dtype.kind == "c" for dtype in types):
+        raise TypeError("sph_harm_y() takes no complex angles")
+    single = types or any(hasattr(v, "dtype") for v in (n, m))  # of a type that is not Python's
+    single = single and all(_np.can_cast(dtype, "f") for dtype in types)
     if isinstance(theta, (_ndarray, int, float)):
         theta = _ufuncs.arccos(_ufuncs.cos(_asarray(theta, dtype=float)))
     found = _sph_harm_y(n, m, theta, phi, diff_n=diff_n)
@@ -217,12 +220,7 @@ def sph_harm(m, n, theta, phi, out=None):
     text = "`cupyx.scipy.special.sph_harm` is deprecated, use sph_harm_y(n, m, phi, theta)."
     _warnings.warn(text, DeprecationWarning, stacklevel=2)
     found = sph_harm_y(n, m, phi, theta)
-    if out is None:
-        return found
-    if out.dtype.kind != "c":
-        raise TypeError(f"an output of {out.dtype} for complex numbers")
-    out[...] = found
-    return out
+    return found if out is None else _ufuncs.positive(found, out=out)
 
 
 def spherical_yn(n, z, derivative=False):

@@ -5,20 +5,15 @@ from __future__ import annotations
 import math as _math
 
 import cupy as _cupy
+import numpy as _np
 from cupy._core._dispatch import unsupported as _unsupported
 from cupy._core._ndarray import ndarray as _ndarray
 from cupy._core._refused import checked as _checked
 from scipy import stats as _library
 
 from cupyx.scipy import special as _special
-from cupyx.scipy._faces import serve as _serve
 from gpuless import missing as _missing
 from gpuless import not_covered as _not_covered
-
-globals().update(_serve(_library, arrays=True))
-
-
-_boxcox_llf = boxcox_llf  # noqa: F821
 
 
 def _taken(*values) -> None:
@@ -29,7 +24,7 @@ def _taken(*values) -> None:
 
 def _constant(a, axis):
     """Whether all numbers along ``axis`` are the first one."""
-    first = a.ravel()[:1] if axis is None else a.take(_cupy.array([0]), axis)
+    first = a.ravel()[0] if axis is None else a.take(_cupy.array([0]), axis)
     return (first == a).all(axis=axis, keepdims=True)
 
 
@@ -102,13 +97,28 @@ def entropy(pk, qk=None, base=None, axis=0):
     return found
 
 
+def _log_variance(logs):
+    """The logarithm of the variance along the first axis, of numbers with these logarithms."""
+    count = _math.log(len(logs))
+    mean = _special.logsumexp(logs, axis=0) - count
+    pairs = _cupy.stack([logs + 0j, _cupy.broadcast_to(mean - _math.pi * 1j, logs.shape)])
+    apart = _special.logsumexp(pairs, axis=0)
+    return _special.logsumexp(2 * apart, axis=0).real - count
+
+
 def boxcox_llf(lmb, data):
-    """SciPy's, in the type of ``data``; of float16 in single precision on the way."""
-    _taken(data)
-    dtype = data.dtype if data.dtype.kind in "fc" else float
-    wide = data.astype(_cupy.float32) if dtype == _cupy.float16 else data
-    lmb = lmb.item() if hasattr(lmb, "item") else lmb
-    return _boxcox_llf(lmb, wide).astype(dtype, copy=False)
+    """The Box-Cox log-likelihood along the first axis, in the type of ``data``; of float16 in
+    single precision on the way."""
+    _taken(data, *([lmb] if isinstance(lmb, _np.ndarray) else []))
+    dtype = data.dtype if data.dtype.kind in "fc" else _np.dtype(float)
+    if not len(data):
+        return _cupy.array(_cupy.nan, dtype)
+    logs = _cupy.log(data.astype(_np.result_type(dtype, "f"), copy=False))
+    if lmb == 0:
+        spread = _cupy.log(_cupy.var(logs, axis=0))
+    else:
+        spread = _log_variance(lmb * logs) - 2 * _math.log(abs(lmb))
+    return ((lmb - 1) * logs.sum(axis=0) - len(data) / 2 * spread).astype(dtype, copy=False)
 
 
 def trim_mean(a, proportiontocut, axis=0):

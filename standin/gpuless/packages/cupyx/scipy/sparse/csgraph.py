@@ -25,6 +25,7 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
     graph = csgraph if _base.issparse(csgraph) else _formats.csr_matrix(csgraph)
     if graph.shape[0] != graph.shape[1]:
         raise ValueError("graph should be a square array")
+    return_labels = return_labels or not graph.nnz
     found = _library.connected_components(graph._here(), directed, connection, return_labels)
     return _base.on_device(found)
 

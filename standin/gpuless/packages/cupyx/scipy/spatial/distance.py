@@ -41,16 +41,18 @@ def _floating(x: _cupy.ndarray) -> _cupy.ndarray:
     return x if x.dtype.char in "fd" else x.astype("f")
 
 
-def _check_layouts(a: _cupy.ndarray, b: _cupy.ndarray) -> None:
+def _check_alike(a: _cupy.ndarray, b: _cupy.ndarray) -> None:
     if _cupy.isfortran(a) != _cupy.isfortran(b):
         raise ValueError("the two arrays must have the same layout")
+    if a.dtype != b.dtype:
+        raise ValueError("the two arrays must have the same dtype")
 
 
 def _between_two(metric: str, p: float = 2.0) -> Callable:
     def distance(u, v):
         """The distance between two vectors, an array without axes of the type of ``u``."""
         u, v = map(_floating, (u, v))
-        _check_layouts(u, v)
+        _check_alike(u, v)
         return _routine(lambda u, v: _distances(u[None], v[None], metric, p)[0, 0], u, v)
 
     return _named(distance, metric)
@@ -70,7 +72,7 @@ def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
     ``p`` is the order of ``metric="minkowski"``; other keywords CuPy does not look at.
     """
     XA, XB = map(_floating, (XA, XB))
-    _check_layouts(XA, XB)
+    _check_alike(XA, XB)
     if XA.ndim != 2 or XB.ndim != 2 or XA.shape[1] != XB.shape[1]:
         raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
     if not isinstance(metric, str):
@@ -79,8 +81,13 @@ def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
         raise ValueError(f"Unknown Distance Metric: {metric.lower()}")
     name, p = _NAMES[metric.lower()], kwargs.get("p", 2.0)
     made = _routine(lambda a, b: _distances(a, b, name, p), XA, XB)
+    made = _cupy.array(made, order="F" if _cupy.isfortran(XA) else "C", copy=None)
     if out is None:
         return made
+    out = _floating(out)  # of another type, it is another array
+    _check_alike(out, made)
+    if out.shape != made.shape:
+        raise ValueError(f"out must have the shape {made.shape}")
     out[...] = made
     return out
 

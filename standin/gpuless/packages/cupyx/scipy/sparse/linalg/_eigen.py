@@ -177,4 +177,4 @@ def lobpcg(
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     w, v, *histories = found
     steps = -2 if ended else -1  # without what SciPy does afterwards
-    return place(w), place(v), *([place(np.asarray(v)) for v in h[:steps]] for h in histories)
+    return place(w), place(v), *([place(np.atleast_1d(v)) for v in h[:steps]] for h in histories)

@@ -16,7 +16,9 @@ from cupy._core._dispatch import named, unsupported
 from cupy._core._ndarray import place
 from scipy.sparse import linalg as _library
 
+from cupyx.scipy.sparse import _base
 from cupyx.scipy.sparse.linalg._operators import LinearOperator, aslinearoperator, for_scipy
+from gpuless import not_covered
 
 
 def _vector(value, n: int, name: str) -> cupy.ndarray:
@@ -44,6 +46,8 @@ def _system(A, b, x0, M) -> tuple:
         raise TypeError(f"unsupported dtype (actual: {A.dtype})")
     b = _vector(b, n, "b").astype(A.dtype).ravel()
     x = cupy.zeros(n, A.dtype) if x0 is None else _vector(x0, n, "x0").astype(A.dtype).ravel()
+    if _base.issparse(M) and M.format == "csr" and M.dtype != A.dtype:
+        raise TypeError("cuSPARSE multiplies no CSR matrix with a vector of another type")
     M = _Identity(A.dtype, A.shape) if M is None else aslinearoperator(M)
     if M.shape != A.shape:
         raise ValueError("matrix and preconditioner have different shapes")
@@ -236,13 +240,19 @@ def minres(
     """
     plain = M is None
     A, M, x, b = _system(A, b, x0, M)
-    found = x.astype(np.promote_types(x.dtype, np.float64))
+    if not b.size:
+        raise ZeroDivisionError("CuPy multiplies no vectors of length 0")
+    if x.dtype.kind == "c":
+        raise not_covered("minres of complex numbers, of which CuPy makes no conjugates,")
+    if x.any() and not b.any():
+        raise not_covered("minres with an x0 where b is 0")
+    found, told = x.copy(), []
 
     def tell(now):
         found[...] = place(now)  # always in the same array, as CuPy
-        callback(found)
+        told.append(callback and callback(found))
 
-    x, info = _library.minres(
+    made, info = _library.minres(
         for_scipy(A),
         b._host(),
         x._host(),
@@ -250,11 +260,13 @@ def minres(
         shift=shift,
         rtol=tol,
         maxiter=5 * b.size if maxiter is None else maxiter,
-        callback=tell if callback else None,
+        callback=tell,
         check=check,
     )
-    found[...] = place(x)
-    return found, info
+    if not told and (maxiter is None or maxiter > 0):  # it was the solution
+        return x, 0
+    found[...] = place(made)
+    return found.astype(np.float64, copy=False), info
 
 
 @np.errstate(all="ignore")
@@ -268,10 +280,18 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         raise unsupported(b)
     if b.dtype.char not in "fdFD":
         raise TypeError(f"a dtype that cuBLAS has no norm of: {b.dtype}")
+    if b.squeeze().ndim != 1:
+        raise ValueError("b must be a vector of more than one number")
     if not b.squeeze().flags.c_contiguous:
         raise ValueError("b has gaps, and cuBLAS would read what lies in them: copy() it first")
+    dtype = np.result_type(A.dtype, b.dtype, float)
     if x0 is not None:
-        x0 = _vector(x0, n, "x0").astype(A.dtype).ravel()._host()
+        kinds = [_vector(x0, n, "x0").dtype.kind, A.dtype.kind, b.dtype.kind]
+        if "c" in kinds and kinds[1:] != ["c", "c"]:
+            raise TypeError("CuPy adds complex numbers to real ones, in place")
+        dtype, x0 = A.dtype, x0.astype(A.dtype).ravel()._host()
+        if x0.any() and not b.any():
+            raise not_covered("lsmr with an x0 where b is 0")
     x, stop, steps, *norms, size = _library.lsmr(
         for_scipy(A),
         b._host().squeeze(),
@@ -282,4 +302,6 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         maxiter=5 * min(m, n) if maxiter is None else maxiter,
         x0=x0,
     )
+    if not steps and not norms[1]:  # there was nothing to do
+        return place(x.astype(dtype)), 0, 0, *map(float, norms), 0
     return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), float(size)

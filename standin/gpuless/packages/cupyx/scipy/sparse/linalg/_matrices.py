@@ -20,11 +20,14 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     if not _base.issparse(x):
         raise TypeError("input is not sparse. use cupy.linalg.norm")
     of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
+    if of_matrix and axis and (not all(-2 <= a < 2 for a in axis) or sum(axis) % 2 == 0):
+        raise ValueError(f"Invalid or duplicate axes: {axis!r}")
     if of_matrix and ord in (2, -2):
         raise NotImplementedError
     squared = ord in ((None, "f", "fro") if of_matrix else (None, 2))
-    if squared and x.dtype == bool:
-        raise TypeError("no kernel adds squares of booleans in booleans")
+    summed = squared or not of_matrix and ord not in (0, 1, np.inf, -np.inf)  # powers of elements
+    if summed and x.dtype == bool:
+        raise TypeError("no kernel makes powers of booleans in booleans")
     if of_matrix and squared and x.format != "dia":  # of the elements as they are stored
         x = x if axis is None else x.tocsr()
         return place(np.asarray(np.linalg.norm(x._here().data)))
@@ -32,7 +35,7 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     here = (rows if ord == 0 else abs(rows))._here()  # of duplicates, each element's own amount
     with np.errstate(all="ignore"):
         found = np.asarray(_library.norm(here, ord, axis))
-        if not of_matrix and ord not in (0, 1, np.inf, -np.inf):
+        if not of_matrix and summed:
             power = 2 if ord is None else ord
             here = abs(rows)._here()
             here.data = here.data**power

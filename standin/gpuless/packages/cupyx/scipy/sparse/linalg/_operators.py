@@ -243,8 +243,9 @@ def _product(a: LinearOperator, b: LinearOperator) -> LinearOperator:
 
 def _scaled(a: LinearOperator, alpha) -> LinearOperator:
     def product(kind):
-        factor = np.conj(alpha).item() if kind[0] == "r" else alpha
-        return lambda x: factor * getattr(a, kind)(x)
+        if kind[0] != "r":
+            return lambda x: alpha * getattr(a, kind)(x)
+        return lambda x: cupy.conj(alpha) * getattr(a, kind)(x)  # an array, of its own type
 
     def adjoint():  # CuPy has the conjugate of `alpha` as an array, and an operator takes none
         raise ValueError("expected 1-d or 2-d array: CuPy has no H of an operator times a number")
@@ -260,6 +261,7 @@ def _power(a: LinearOperator, p) -> LinearOperator:
 
     def product(kind):
         def repeat(x):
+            x = x.copy()
             for _ in range(operator.index(p)):
                 x = getattr(a, kind)(x)
             return x
