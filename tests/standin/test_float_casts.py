@@ -238,6 +238,9 @@ def test_reductions_into_another_type_are_made_in_their_own():
     single = cp.array([[0.1, 0.2], [0.3, 0.4]], "f")
     assert single.mean(0, out=cp.zeros(2)).tolist() == single.mean(0).tolist()
     assert cp.median(single, 0, out=cp.zeros(2)).tolist() == cp.median(single, 0).tolist()
+    assert cp.median(single, 0, out=(y := cp.zeros(2))) is not y and y.all()
+    with pytest.raises(NotImplementedError, match="NaN in an out of median"):
+        cp.median(cp.log(single - 0.2), 0, out=y)
     assert cp.nanmean(x, 0, out=cp.zeros(3, "u8")).tolist() == [3, 0, 52]
     halves = cp.array([[1.001, 1.002], [1.003, 1.0]], "e")
     assert halves.mean(0, out=cp.zeros(2)).tolist() == halves.astype("f").mean(0).tolist()

@@ -356,6 +356,16 @@ def average(row):
     return named(call, row.__name__)
 
 
+def median(row):
+    """``row``; of fractions it returns another array than an ``out``."""
+
+    def call(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+        found = row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
+        return found if out is None or a.dtype.kind in "biu" else found.copy()
+
+    return named(call, row.__name__)
+
+
 def broadcast_arrays(*args):
     """Numbers stay what they are."""
     made = iter(np.broadcast_arrays(*(arg for arg in args if isinstance(arg, np.ndarray))))

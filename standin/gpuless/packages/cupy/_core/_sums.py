@@ -14,6 +14,7 @@ from cupy._core._casts import cast
 from cupy._core._indexing import wrapped
 from cupy._core._reductions import MANY, in_parts, into, normalized, one_by_one, refuse_real
 from cupy.cuda.compiler import CompileException
+from gpuless import not_covered
 
 
 def along(function):
@@ -374,6 +375,8 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
                 return np.asarray(made).astype("e") if a.dtype == "e" else made
             if out.dtype.kind in "iu" and a.dtype.kind in "fc":
                 raise ValueError("cannot convert float NaN to integer")
+            if np.isnan(made).any():
+                raise not_covered("NaN in an out of median(), where CuPy leaves a number,")
             return _fill(out, made)
         made = function(a, axis, *args, **kwargs)
         if not np.size(made):
