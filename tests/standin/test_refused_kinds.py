@@ -55,7 +55,7 @@ REFUSED = [
     lambda: cp.fft.fftn(IMAGE, axes=cp.array([0, 1])),
     lambda: cp.random.normal((0.0, 1.0), 1.0, 3),
     lambda: cp.random.randint(1, 5, np.int64(3)),
-    lambda: cp.random.randint([1, 2], 5),
+    lambda: cp.random.randint([1, 2], 5, 2),
     lambda: cp.random.RandomState(1, method="xorwow"),
     lambda: cp.random.XORWOW(1, size=[100]),
     lambda: cp.random.default_rng(1).poisson(2.0, [3]),

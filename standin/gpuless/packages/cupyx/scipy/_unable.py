@@ -300,8 +300,9 @@ def _resynthesized(given: dict) -> None:
 def _in_sections(given: dict) -> None:
     if given.get("analog") or given.get("pairing") == "minimal":
         return
-    for roots in (given["z"], given["p"]):
-        if isinstance(roots, (list, tuple)) and roots:
+    both = given["z"], given["p"]
+    for roots in both:
+        if isinstance(roots, (list, tuple)) and any(map(np.size, both)):
             raise TypeError(f"Unsupported type {type(roots)}")
 
 
