@@ -369,6 +369,8 @@ def test_attributes():
     k.preferred_shared_memory_carveout = 50
     assert k.attributes["max_dynamic_shared_size_bytes"] == 100_000
     assert k.attributes["preferred_shared_memory_carveout"] == 50
+    k.compile()
+    assert cp.RawKernel(k.code, k.name).attributes == k.attributes, "of one compiled kernel"
     with pytest.raises(CUDADriverError, match="CUDA_ERROR_INVALID_VALUE"):
         k.max_dynamic_shared_size_bytes = 228 * 1024
     with pytest.raises(CUDADriverError, match="CUDA_ERROR_INVALID_VALUE"):

@@ -10,6 +10,7 @@ import collections
 import contextlib
 import ctypes
 import functools
+import gc
 import itertools
 import os
 import threading
@@ -29,6 +30,7 @@ from cupy.cuda._guarded import (  # noqa: F401
     round_up,
 )
 from cupy.cuda._hooks import hooks, told
+from gpuless import not_covered
 from gpuless.engine import memory as engine_memory
 
 
@@ -202,7 +204,9 @@ class MemoryPool:
 
     def _make_room(self, size: int, books: _Books) -> None:
         if books.limit and not books.fits(size) and books.total() + size > books.limit:
-            self.free_all_blocks()
+            for free in (self.free_all_blocks, gc.collect, self.free_all_blocks):
+                if size <= books.limit:  # else CuPy keeps its free blocks
+                    free()
             if books.total() + size > books.limit:
                 raise OutOfMemoryError(size, books.total(), books.limit)
 
@@ -237,6 +241,8 @@ class PinnedMemoryPool:
     """Page-locked host memory is ordinary host memory here; blocks are counted as CuPy does."""
 
     def __init__(self, allocator=None):
+        if allocator is not None:
+            raise not_covered("cupy.cuda.PinnedMemoryPool(allocator)")
         self._free: collections.Counter[int] = collections.Counter()  # by their sizes
 
     def malloc(self, size: int) -> PinnedMemoryPointer:
@@ -323,6 +329,7 @@ class PinnedMemoryPointer(np.ndarray):
 _default_pool = MemoryPool()
 _default_pinned_pool = PinnedMemoryPool()
 _allocator = _default_pool.malloc
+_pinned_allocator = _default_pinned_pool.malloc
 _local = threading.local()
 
 
@@ -371,11 +378,22 @@ def using_allocator(allocator=None):
 
 
 def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
-    return _default_pinned_pool.malloc(size)
+    return _pinned_allocator(size)
 
 
 def set_pinned_memory_allocator(allocator=None) -> None:
-    """Accepted and of no effect: host memory is never page-locked here."""
+    """Use ``allocator(size) -> PinnedMemoryPointer`` from now on; None: no pool."""
+    global _pinned_allocator
+    _pinned_allocator = allocator or PinnedMemoryPointer
+
+
+def pass_through(size: int) -> None:
+    """What is copied from ordinary memory passes through page-locked memory."""
+    pool = getattr(_pinned_allocator, "__self__", None)
+    if isinstance(pool, PinnedMemoryPool):
+        pool.pass_through(size)
+    else:
+        _pinned_allocator(size)
 
 
 def get_default_memory_pool() -> MemoryPool:

@@ -181,6 +181,7 @@ class Stream:
     def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
         if null or ptds:
             self.ptr, self.device_id = 0 if null else 2, -1
+            non_blocking, priority = False, 0  # they are what they are
         else:
             use()
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
