@@ -184,6 +184,7 @@ def test_pinned_memory():
     block = cp.cuda.alloc_pinned_memory(16)
     ours = np.frombuffer(block, np.int64)
     ours[:] = 3
+    assert np.asarray(block).dtype == np.int8
     assert ours.ctypes.data == block.ptr == int(block)
     assert (block + 4).ptr - block.ptr == 4 and (block + 12 - 4).size() == 8
 

@@ -27,6 +27,8 @@ def stream():
 def test_current_stream():
     null = cp.cuda.Stream.null
     assert cp.cuda.get_current_stream() is null and null.ptr == 0
+    with pytest.raises(IndexError):
+        cp.cuda.get_current_stream(-2)
     a, b = cp.cuda.Stream(), cp.cuda.Stream(non_blocking=True)
     assert a != b and b.is_non_blocking and not a.is_non_blocking
     with a:

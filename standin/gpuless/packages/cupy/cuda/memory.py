@@ -280,10 +280,10 @@ class PinnedMemoryPointer(np.ndarray):
         _late.taken(size)
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.
-        buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
-        pointer = super().__new__(cls, size, np.uint8, buffer)
+        buffer = (ctypes.c_byte * size).from_address(allocation.address)
+        pointer = super().__new__(cls, size, np.int8, buffer)
         pointer._allocation = allocation
-        pointer.fill(0xFF)
+        pointer.fill(-1)
         if size:
             _late.pinned[allocation.address] = pointer
             weakref.finalize(pointer, _late.freed, allocation).atexit = False

@@ -324,8 +324,8 @@ def _entered(device: int) -> list[Stream]:
 
 def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
-    device = getDevice() if device_id < 0 else device_id
-    if device >= getDeviceCount():
+    device = getDevice() if device_id == -1 else device_id
+    if not 0 <= device < getDeviceCount():
         raise IndexError("list index out of range")
     return _currents().get(device, Stream.null)
 
