@@ -110,6 +110,10 @@ def test_attributes_are_set_once():
         with pytest.raises(AttributeError):
             setattr(one, name, "z")
     kernel.max_dynamic_shared_size_bytes = 1024
+    with pytest.raises(TypeError):
+        cp.RawKernel(source, np.str_("k"))
+    with pytest.warns(DeprecationWarning, match="jitify"):
+        cp.RawKernel(source, "k", jitify=False)
 
     class Own(cp.RawKernel):
         pass

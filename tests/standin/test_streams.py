@@ -404,6 +404,8 @@ def test_ranges_do_nothing():
     with cupyx.profiler.profile(), cupyx.profiler.time_range("part"):
         assert cp.cuda.nvtx.RangePush("x", id_color=3) is None
         assert cp.cuda.nvtx.RangePop() is None
+    with pytest.raises(TypeError), cupyx.profiler.time_range("part", argb_color="red"):
+        pass
     assert cp.cuda.nvtx.RangeEnd(cp.cuda.nvtx.RangeStart("x", None)) is None
     with pytest.raises(AttributeError):
         cp.cuda.nvtx.Mark(3)

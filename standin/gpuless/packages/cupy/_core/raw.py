@@ -40,7 +40,7 @@ def _check_backend(backend: str, translate_cucomplex: bool, jitify: bool | None)
 
 
 def _need(name: str, value, kind: type) -> None:
-    if not isinstance(value, kind):
+    if type(value) is not kind:
         got = type(value).__name__
         raise TypeError(
             f"Argument '{name}' has incorrect type (expected {kind.__name__}, got {got})"
