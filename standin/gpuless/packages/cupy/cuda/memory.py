@@ -14,6 +14,7 @@ import gc
 import itertools
 import os
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -30,7 +31,6 @@ from cupy.cuda._guarded import (  # noqa: F401
     round_up,
 )
 from cupy.cuda._hooks import hooks, told
-from gpuless import not_covered
 from gpuless.engine import memory as engine_memory
 
 
@@ -242,7 +242,10 @@ class PinnedMemoryPool:
 
     def __init__(self, allocator=None):
         if allocator is not None:
-            raise not_covered("cupy.cuda.PinnedMemoryPool(allocator)")
+            text = (
+                "the CPU stand-in's PinnedMemoryPool has memory of its own, and asks no allocator"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         self._free: collections.Counter[int] = collections.Counter()  # by their sizes
 
     def malloc(self, size: int) -> PinnedMemoryPointer:
