@@ -399,6 +399,8 @@ CALLS = [
     ("T x, raw T w", "T z", (f32, f32), {"size": 3}, ValueError,
      "Specified 'size' can be used only if all of the ndarray are 'raw'."),
     ("raw T x", "T z", (f32,), {}, ValueError, "Loop size is undecided."),
+    ("T x, float64 w", "T z", (f32, 10**30), {}, OverflowError,
+     "Python int too large to convert to C long"),
     ("raw T x", "T z", (f32,), {"size": 2**63}, OverflowError,
      "Python int too large to convert to C ssize_t"),
     ("T x", "T z", (1.0,), {}, ValueError, "Loop size is undecided."),

@@ -631,3 +631,9 @@ def test_an_element_is_changed_once():
     cp.fuse(increment)(x, y[:1])
     assert x.tolist() == [1] * 3
     cp.fuse(fill)(x, y)
+
+
+def test_other_types_lie_in_rows_and_nothing_is_not_the_argument():
+    x, empty = cp.ones((2, 3), order="F"), cp.ones((0, 3))
+    assert cp.fuse(kernel_name="k")(lambda x: x.astype("f"))(x).flags.c_contiguous
+    assert cp.fuse(kernel_name="k")(lambda x: x)(empty) is not empty

@@ -184,6 +184,7 @@ def test_pinned_memory():
     block = cp.cuda.alloc_pinned_memory(16)
     ours = np.frombuffer(block, np.int64)
     ours[:] = 3
+    assert np.asarray(block).dtype == np.int8
     assert ours.ctypes.data == block.ptr == int(block)
     assert (block + 4).ptr - block.ptr == 4 and (block + 12 - 4).size() == 8
 
@@ -301,7 +302,7 @@ def test_copies_in_the_order_of_a_stream():
 
 
 def test_profile():
-    with pytest.raises(ZeroDivisionError), cp.cuda.profile():
+    with pytest.warns(UserWarning), pytest.raises(ZeroDivisionError), cp.cuda.profile():
         cp.arange(3) + 1 / 0
 
 
@@ -440,3 +441,42 @@ def test_hosts_addresses_and_bytes_to_fill_with():
             x.data.copy_from_host(wrong, 1)
     x.data.memset(-1, 1)
     assert x.tolist() == [255, 0]
+    for copy in (x.data.copy_to_host, x.data.copy_from_host):
+        with pytest.raises(OverflowError):
+            copy(np.zeros(9).ctypes.data, -1)
+
+
+def test_more_than_the_limit_leaves_the_free_blocks(pool):
+    pool.set_limit(size=2048)
+    cp.zeros(128)
+    with pytest.raises(cp.cuda.memory.OutOfMemoryError):
+        cp.zeros(1000)
+    assert pool.n_free_blocks() == 1
+
+
+def test_allocators_of_pinned_memory():
+    pool, asked = cp.cuda.PinnedMemoryPool(), []
+    try:
+        cp.cuda.set_pinned_memory_allocator(pool.malloc)
+        cp.asarray(np.zeros(3))
+        assert pool.n_free_blocks() == 1
+        cp.cuda.set_pinned_memory_allocator(lambda size: asked.append(size) or pool.malloc(size))
+        cp.asarray(np.zeros(3)), cupyx.empty_pinned(5, "b")
+        assert asked == [24, 5]
+    finally:
+        cp.cuda.set_pinned_memory_allocator(cp.get_default_pinned_memory_pool().malloc)
+    with pytest.warns(RuntimeWarning, match="PinnedMemoryPool"):
+        cp.cuda.PinnedMemoryPool(pool.malloc)
+
+
+def test_unowned_memory_of_the_host_and_of_another_device(monkeypatch):
+    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "2")
+    host, x = np.zeros(8), cp.zeros(8)
+    with cp.cuda.Device(1):
+        assert cp.cuda.UnownedMemory(x.data.ptr, 8, x).device_id == 0
+    held = cp.cuda.UnownedMemory(host.ctypes.data, 64, host)
+    assert held.device_id == -2
+    with pytest.raises(ValueError, match="Peer access is unavailable"):
+        cp.ndarray(8, "d", cp.cuda.MemoryPointer(held, 0)) + 1
+    with pytest.raises(RuntimeError, match="null pointer"):
+        cp.cuda.UnownedMemory(0, 8, None)

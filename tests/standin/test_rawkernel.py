@@ -110,6 +110,10 @@ def test_attributes_are_set_once():
         with pytest.raises(AttributeError):
             setattr(one, name, "z")
     kernel.max_dynamic_shared_size_bytes = 1024
+    with pytest.raises(TypeError):
+        cp.RawKernel(source, np.str_("k"))
+    with pytest.warns(DeprecationWarning, match="jitify"):
+        cp.RawKernel(source, "k", jitify=False)
 
     class Own(cp.RawKernel):
         pass
@@ -369,6 +373,8 @@ def test_attributes():
     k.preferred_shared_memory_carveout = 50
     assert k.attributes["max_dynamic_shared_size_bytes"] == 100_000
     assert k.attributes["preferred_shared_memory_carveout"] == 50
+    k.compile()
+    assert cp.RawKernel(k.code, k.name).attributes == k.attributes, "of one compiled kernel"
     with pytest.raises(CUDADriverError, match="CUDA_ERROR_INVALID_VALUE"):
         k.max_dynamic_shared_size_bytes = 228 * 1024
     with pytest.raises(CUDADriverError, match="CUDA_ERROR_INVALID_VALUE"):

@@ -27,6 +27,8 @@ def stream():
 def test_current_stream():
     null = cp.cuda.Stream.null
     assert cp.cuda.get_current_stream() is null and null.ptr == 0
+    with pytest.raises(IndexError):
+        cp.cuda.get_current_stream(-2)
     a, b = cp.cuda.Stream(), cp.cuda.Stream(non_blocking=True)
     assert a != b and b.is_non_blocking and not a.is_non_blocking
     with a:
@@ -44,6 +46,8 @@ def test_current_stream():
     assert cp.cuda.get_current_stream() is a
     null.use()
     assert repr(null) == "<Stream 0 (device -1)>"
+    same = cp.cuda.Stream(null=True, non_blocking=True, priority=-1)
+    assert same == null and (same.is_non_blocking, same.priority) == (False, 0)
 
 
 def test_events_measure_time():
@@ -400,6 +404,8 @@ def test_ranges_do_nothing():
     with cupyx.profiler.profile(), cupyx.profiler.time_range("part"):
         assert cp.cuda.nvtx.RangePush("x", id_color=3) is None
         assert cp.cuda.nvtx.RangePop() is None
+    with pytest.raises(TypeError), cupyx.profiler.time_range("part", argb_color="red"):
+        pass
     assert cp.cuda.nvtx.RangeEnd(cp.cuda.nvtx.RangeStart("x", None)) is None
     with pytest.raises(AttributeError):
         cp.cuda.nvtx.Mark(3)
@@ -510,6 +516,14 @@ def test_a_benchmark_waits_for_its_devices():
     assert host.tolist() == [1, 1, 1]
     with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="invalid device"):
         cupyx.profiler.benchmark(len, ([],), n_repeat=1, devices=(99,))
+
+
+def test_a_range_waits_for_the_device():
+    x, stream = cp.arange(3), cp.cuda.Stream(non_blocking=True)
+    target = cupyx.empty_pinned(3, int)
+    x.get(stream=stream, out=target, blocking=False)
+    with cupyx.profiler.time_range("part", sync=True):
+        assert target.tolist() == [0, 1, 2]
 
 
 def test_a_range_has_a_message_where_it_is_no_decorator():

@@ -456,6 +456,9 @@ def test_what_descriptors_tell():
 
 def test_descriptions_that_are_refused():
     data = np.zeros((2, 3), "u2")
+    for wrong in ({"addressModes": 0}, {"borderColors": 0}):
+        with pytest.raises(TypeError):
+            TextureDescriptor(**wrong)
     with pytest.raises(runtime.CUDARuntimeError, match="cudaErrorInvalidNormSetting: read as norm"):
         texture_of(data.astype("i4"), readMode=1)
     with pytest.raises(runtime.CUDARuntimeError, match="cudaErrorInvalidFilterSetting: linear fil"):

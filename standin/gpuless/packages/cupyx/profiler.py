@@ -125,15 +125,20 @@ class time_range:
     def __init__(self, message=None, color_id=None, argb_color=None, sync=False):
         if color_id is not None and argb_color is not None:
             raise ValueError("Only either color_id or argb_color can be specified")
-        self.message = message
+        self.message, self.sync = message, sync
+        self._color = color_id if argb_color is None else argb_color
 
     def __enter__(self):
         if self.message is None:
             raise ValueError("where it is no decorator, a time_range has a message")
-        nvtx.RangePush(self.message)
+        if self.sync:
+            runtime.deviceSynchronize()
+        nvtx.RangePush(self.message, -1 if self._color is None else self._color)
         return self
 
     def __exit__(self, *exc) -> None:
+        if self.sync:
+            runtime.deviceSynchronize()
         nvtx.RangePop()
 
     def __call__(self, function):

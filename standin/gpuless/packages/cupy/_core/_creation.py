@@ -191,7 +191,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
         if host.ndim and not _on_device(obj):
             refuse_while_capturing("H2D transfers")
             if host.nbytes:
-                memory.get_default_pinned_memory_pool().pass_through(host.nbytes)
+                memory.pass_through(host.nbytes)
         return _ndarray.place(host, order)
     if result.ndim < ndmin:
         result = result.view() if result is obj else result

@@ -309,7 +309,7 @@ def assign(target: ndarray, value, simple: bool) -> None:
 
 def _astype(content, dtype, simple: bool) -> ndarray:
     [content] = in_kernel_types([content], list("?bhilqBHILQefdFD"), simple)
-    return on_device(content).astype(dtype)
+    return on_device(content).astype(dtype, "C")
 
 
 def unwrap(value):

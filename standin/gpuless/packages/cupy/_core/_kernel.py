@@ -111,6 +111,8 @@ def accept(value):
     for all else."""
     value = as_device(value)
     if isinstance(value, ndarray) or type(value) in _SCALAR_TYPES:
+        if type(value) is int and not -(2**63) <= value < 2**64:  # whatever the parameter's type
+            raise OverflowError("Python int too large to convert to C long")
         return value
     if isinstance(value, Handle) and value.is_texture:
         check_device(value._memory, "the texture")

@@ -189,7 +189,8 @@ def wrap(array: np.ndarray, mem=None, base: ndarray | None = None) -> ndarray:
     self = object.__new__(ndarray)
     self._array = array
     if mem is None:
-        mem = memory.UnownedMemory(array.ctypes.data, max(array.nbytes, 1), array)
+        size, here = max(array.nbytes, 1), device.get_device_id()
+        mem = memory.UnownedMemory(array.ctypes.data, size, array, here)
     self._memory = mem
     self._base = base if base is None or base._base is None else base._base
     return self

@@ -323,7 +323,9 @@ def _output(program: Program, contents: dict, args: tuple):
         if not isinstance(array, ndarray):
             array = broadcast_to(on_device(array), shape).copy()
         elif program.simple:
-            shared = any(np.may_share_memory(array._array, a._array) for a in arrays + outputs)
+            shared = any(
+                array is a or np.may_share_memory(array._array, a._array) for a in arrays + outputs
+            )
             if shared or array.shape != shape:
                 array = broadcast_to(array, shape).copy()
         elif any(_same(array, one) for one in outputs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 from cupy.cuda import _card, _state, memory
 from cupy.cuda.function import Function, Module, driver_error
@@ -25,19 +26,21 @@ def _module(
     return _modules[device, made_of]
 
 
-def _check_backend(backend: str, translate_cucomplex: bool, jitify: bool) -> None:
+def _check_backend(backend: str, translate_cucomplex: bool, jitify: bool | None) -> None:
     from gpuless import not_covered
 
     if backend not in ("nvrtc", "nvcc"):
         raise ValueError(f"Invalid backend: {backend}")
     if translate_cucomplex:
         raise not_covered("RawKernel(translate_cucomplex=True)")
+    if jitify is not None:
+        warnings.warn("The jitify argument is deprecated.", DeprecationWarning, stacklevel=3)
     if jitify:
         raise not_covered("RawKernel(jitify=True)")
 
 
 def _need(name: str, value, kind: type) -> None:
-    if not isinstance(value, kind):
+    if type(value) is not kind:
         got = type(value).__name__
         raise TypeError(
             f"Argument '{name}' has incorrect type (expected {kind.__name__}, got {got})"
@@ -84,7 +87,7 @@ class RawKernel(_Fixed):
         *,
         translate_cucomplex: bool = False,
         enable_cooperative_groups: bool = False,
-        jitify: bool = False,
+        jitify: bool | None = None,
     ):
         for argument, value, kind in (
             ("code", code, str),
@@ -215,7 +218,7 @@ class RawModule(_Fixed):
         translate_cucomplex: bool = False,
         enable_cooperative_groups: bool = False,
         name_expressions=None,
-        jitify: bool = False,
+        jitify: bool | None = None,
     ):
         if (code is None) == (path is None):
             raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
@@ -271,4 +274,5 @@ class RawModule(_Fixed):
         """A pointer to a ``__constant__`` or ``__device__`` variable, for ``cp.ndarray``."""
         module = self.module
         address, size = module.find_global(name)
-        return memory.MemoryPointer(memory.UnownedMemory(address, size, module), 0)
+        held = memory.UnownedMemory(address, size, module, _state.getDevice())
+        return memory.MemoryPointer(held, 0)

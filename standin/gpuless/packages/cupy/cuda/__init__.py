@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import warnings
 
 from cupy.cuda import (  # noqa: F401
     compiler,
@@ -52,6 +53,7 @@ def is_available() -> bool:
 @contextlib.contextmanager
 def profile():
     """NVIDIA's profilers would watch what is inside the ``with`` block."""
+    warnings.warn("cupy.cuda.profile is deprecated: use cupyx.profiler.profile", stacklevel=3)
     profiler.start()
     try:
         yield

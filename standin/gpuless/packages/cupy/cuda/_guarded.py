@@ -124,6 +124,8 @@ class UnownedMemory:
     managed = False
 
     def __init__(self, ptr: int, size: int, owner, device_id: int = -1):
+        if ptr == 0 and device_id < 0:
+            raise RuntimeError("UnownedMemory requires explicit device ID for a null pointer.")
         # A NumPy array knows its size: what the stand-in itself makes is not searched for.
         known = isinstance(owner, np.ndarray)
         there = _ownership._live.get(ptr, (size,))[0]
@@ -140,7 +142,11 @@ class UnownedMemory:
                 "this, and on a GPU it may be other memory by now"
             )
         self.ptr, self.size, self._owner = ptr, size, owner
-        self.device_id = runtime.getDevice() if device_id < 0 else device_id
+        if device_id < 0:  # which the address tells, but that of a module's variable
+            device_id = runtime.pointerGetAttributes(ptr).device
+            if device_id < 0 and not known:
+                device_id = runtime.getDevice()
+        self.device_id = device_id
         buffer = (ctypes.c_ubyte * size).from_address(ptr)
         self.payload = np.frombuffer(buffer, dtype=np.uint8)
 
@@ -200,6 +206,8 @@ class MemoryPointer:
         return self
 
     def _bytes(self, size: int) -> np.ndarray:
+        if size < 0:
+            raise OverflowError("can't convert negative value to size_t")
         if self._offset < 0 or self._offset + size > self.mem.size:
             raise runtime.CUDARuntimeError(1)
         return self.mem.payload[self._offset : self._offset + size]

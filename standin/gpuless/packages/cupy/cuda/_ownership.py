@@ -98,7 +98,7 @@ def may_touch(device: int, owner: int) -> bool:
 def enable(device: int, owner: int) -> bool:
     """Let ``device`` touch the memory of ``owner``; False where the card cannot."""
     if device != owner:
-        if not _card.has_peers():
+        if not _card.has_peers() or owner < 0:  # the host
             return False
         _peers.add((device, owner))
     return True

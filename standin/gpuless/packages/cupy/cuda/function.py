@@ -207,6 +207,7 @@ class Module:
         copy: int = 0,
     ):
         self.source, self.options = source, tuple(options)
+        self._functions: dict[str, Function] = {}  # each with attributes, whoever asks for it
         try:
             self.compiled = kernels.Module(
                 source, self.options, name=name, expressions=tuple(expressions), copy=copy
@@ -232,7 +233,9 @@ class Module:
         if name not in known:
             note = f"there is no kernel '{name}' declared extern \"C\" in the source; there are: "
             raise driver_error(500, f"{note}{', '.join(known) or 'none'}.")
-        return Function(self, name)
+        if name not in self._functions:
+            self._functions[name] = Function(self, name)
+        return self._functions[name]
 
     def get_global_var(self, name: str) -> int:
         """Address of a ``__constant__`` or ``__device__`` variable."""

@@ -10,9 +10,11 @@ import collections
 import contextlib
 import ctypes
 import functools
+import gc
 import itertools
 import os
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -202,7 +204,9 @@ class MemoryPool:
 
     def _make_room(self, size: int, books: _Books) -> None:
         if books.limit and not books.fits(size) and books.total() + size > books.limit:
-            self.free_all_blocks()
+            for free in (self.free_all_blocks, gc.collect, self.free_all_blocks):
+                if size <= books.limit:  # else CuPy keeps its free blocks
+                    free()
             if books.total() + size > books.limit:
                 raise OutOfMemoryError(size, books.total(), books.limit)
 
@@ -237,6 +241,11 @@ class PinnedMemoryPool:
     """Page-locked host memory is ordinary host memory here; blocks are counted as CuPy does."""
 
     def __init__(self, allocator=None):
+        if allocator is not None:
+            text = (
+                "the CPU stand-in's PinnedMemoryPool has memory of its own, and asks no allocator"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         self._free: collections.Counter[int] = collections.Counter()  # by their sizes
 
     def malloc(self, size: int) -> PinnedMemoryPointer:
@@ -274,10 +283,10 @@ class PinnedMemoryPointer(np.ndarray):
         _late.taken(size)
         allocation = engine_memory.Allocation(size)
         # Not a view of an array: NumPy would have views of this one refer past it to that array.
-        buffer = (ctypes.c_ubyte * size).from_address(allocation.address)
-        pointer = super().__new__(cls, size, np.uint8, buffer)
+        buffer = (ctypes.c_byte * size).from_address(allocation.address)
+        pointer = super().__new__(cls, size, np.int8, buffer)
         pointer._allocation = allocation
-        pointer.fill(0xFF)
+        pointer.fill(-1)
         if size:
             _late.pinned[allocation.address] = pointer
             weakref.finalize(pointer, _late.freed, allocation).atexit = False
@@ -323,6 +332,7 @@ class PinnedMemoryPointer(np.ndarray):
 _default_pool = MemoryPool()
 _default_pinned_pool = PinnedMemoryPool()
 _allocator = _default_pool.malloc
+_pinned_allocator = _default_pinned_pool.malloc
 _local = threading.local()
 
 
@@ -371,11 +381,22 @@ def using_allocator(allocator=None):
 
 
 def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
-    return _default_pinned_pool.malloc(size)
+    return _pinned_allocator(size)
 
 
 def set_pinned_memory_allocator(allocator=None) -> None:
-    """Accepted and of no effect: host memory is never page-locked here."""
+    """Use ``allocator(size) -> PinnedMemoryPointer`` from now on; None: no pool."""
+    global _pinned_allocator
+    _pinned_allocator = allocator or PinnedMemoryPointer
+
+
+def pass_through(size: int) -> None:
+    """What is copied from ordinary memory passes through page-locked memory."""
+    pool = getattr(_pinned_allocator, "__self__", None)
+    if isinstance(pool, PinnedMemoryPool):
+        pool.pass_through(size)
+    else:
+        _pinned_allocator(size)
 
 
 def get_default_memory_pool() -> MemoryPool:

@@ -181,6 +181,7 @@ class Stream:
     def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
         if null or ptds:
             self.ptr, self.device_id = 0 if null else 2, -1
+            non_blocking, priority = False, 0  # they are what they are
         else:
             use()
             self.ptr, self.device_id = 0x1000 + 16 * next(_numbers), getDevice()
@@ -323,8 +324,8 @@ def _entered(device: int) -> list[Stream]:
 
 def get_current_stream(device_id: int = -1) -> Stream:
     """The current stream of a device, by default of the current device."""
-    device = getDevice() if device_id < 0 else device_id
-    if device >= getDeviceCount():
+    device = getDevice() if device_id == -1 else device_id
+    if not 0 <= device < getDeviceCount():
         raise IndexError("list index out of range")
     return _currents().get(device, Stream.null)
 

@@ -255,7 +255,7 @@ class TextureDescriptor(_Descriptor):
         normalizedCoords=None,
         maxAnisotropy=None,
     ):
-        modes, colors = tuple(addressModes or ()), tuple(borderColors or ())
+        modes, colors = (() if g is None else tuple(g) for g in (addressModes, borderColors))
         assert len(modes) <= 3
         assert len(colors) <= 4
         self._modes = tuple(operator.index(m) for m in modes + (0,) * (3 - len(modes)))
