@@ -39,7 +39,7 @@ def _distances(a: _np.ndarray, b: _np.ndarray, metric: str, p: float) -> _np.nda
         with _np.errstate(all="ignore"):
             made = _np.reshape([_divergences(row, b) for row in a], (len(a), len(b))) ** 0.5
     elif metric == "russellrao":
-        made = 1 - a.astype(float) @ b.T / a.shape[1]
+        made = (a.shape[1] - a.astype(float) @ b.T) / a.shape[1]
     else:
         options = {"p": p} if metric == "minkowski" else {}
         made = _library.cdist(a, b, metric, **options)
