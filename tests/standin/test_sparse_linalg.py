@@ -263,6 +263,20 @@ def test_singular_and_mistyped_systems():
         linalg.spsolve(wide, cp.ones(2))
 
 
+@pytest.mark.parametrize(
+    "error, call",
+    [
+        (IndexError, lambda a, b: linalg.gmres(a, b, restart=0)),
+        (ValueError, lambda a, b: linalg.lsmr(a, b[:0])),
+        (TypeError, lambda a, b: linalg.eigsh(a, 2, ncv=9.0)),
+        (TypeError, lambda a, b: linalg.svds(a, 2, ncv=9.0)),
+    ],
+)
+def test_numbers_that_do_not_fit(error, call):
+    with pytest.raises(error):
+        call(cp.asarray(A), cp.asarray(B))
+
+
 def test_signatures_are_cupys():
     def names(function):
         return " ".join(inspect.signature(function).parameters)

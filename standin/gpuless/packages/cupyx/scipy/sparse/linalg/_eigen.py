@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import cupy
@@ -51,7 +52,7 @@ def eigsh(
         raise ValueError(f"which must be 'LM', 'LA' or 'SA' (actual: {which})")
     a = aslinearoperator(a)
     n = a.shape[0]
-    ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
+    ncv = min(max(2 * k, k + 32) if ncv is None else max(operator.index(ncv), k + 2), n - 1)
     if ncv < k + 2:
         raise IndexError(f"CuPy's steps have no room for {k} of {n} values: ask for fewer")
     given = v0 is not None
