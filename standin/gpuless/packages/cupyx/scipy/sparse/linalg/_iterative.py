@@ -305,5 +305,5 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         x0=x0,
     )
     if not steps and not norms[1]:  # there was nothing to do
-        return place(x.astype(dtype)), 0, 0, *map(float, norms), 0
+        return place(x.astype(dtype)), 0, 0, float(norms[0]), 0.0, 0, 1, 0
     return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), float(size)
