@@ -105,7 +105,7 @@ def test_distances_have_the_type_of_the_rows():
     rows = M.astype("f")
     assert distance.cdist(rows, rows).dtype == np.float32
     assert distance.cdist(M.astype(int), M.astype(int), "e").dtype == np.float32
-    two = distance.euclidean(rows[0], rows[1])
+    two = distance.euclidean(rows[:1], rows[1:])
     assert isinstance(two, cp.ndarray) and two.shape == () and abs(float(two) - 27**0.5) < 1e-6
     assert distance.pdist(M, "cityblock").tolist() == [9]
     out = cp.zeros((2, 2))
@@ -117,6 +117,31 @@ def test_distances_have_the_type_of_the_rows():
     for pair in ((rows, M), (M, M, "cityblock", cp.zeros((3, 2, 2)))):
         with pytest.raises(ValueError, match="dtype|shape"):
             distance.cdist(*pair)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: distance.euclidean(M[0], M[1]),
+        lambda: distance.euclidean(M[:1].astype(int), M[1:].astype(int)),
+        lambda: distance.cdist(M[:, ::2], M[:, ::2]),
+        lambda: distance.cdist(M, M, out=cp.zeros((4, 2))[::2]),
+        lambda: distance.cdist(M, M, "minkowski", p=np.inf),
+    ],
+)
+def test_cuvs_takes_rows_without_gaps(call):
+    with pytest.raises((ValueError, NotImplementedError), match="cuVS"):
+        call()
+
+
+def test_cuvs_takes_no_row_for_probabilities_or_truths():
+    rows = cp.array([[2.0, 0, 6], [0.5, 1, 1]])
+    x, y = rows.get()
+    m = (x + y) / 2
+    want = sum(a * np.log(a / b) for v in (x, y) for a, b in zip(v, m, strict=True) if a) / 2
+    between = distance.cdist(rows, rows, "jensenshannon")
+    assert abs(float(between[0, 1]) - want**0.5) < 1e-12 and not between.diagonal().any()
+    assert distance.cdist(rows, rows, "russellrao")[0, 1] == (3 - 7) / 3
 
 
 def test_a_pickle_is_of_a_device_array():

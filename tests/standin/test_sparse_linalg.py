@@ -122,7 +122,14 @@ def test_solvers_that_have_nothing_to_do_or_cannot():
     told = []
     x, _ = linalg.minres(a * 2, none + 1, callback=told.append)
     assert x.dtype == np.float64 and told[0].dtype == np.float32
-    assert linalg.lsmr(a, none.astype("D"))[0].dtype == np.complex128
+    x, *numbers = linalg.lsmr(a, none.astype("D"))
+    assert x.dtype == np.complex128 and list(map(type, numbers[2:])) == [
+        float,
+        float,
+        int,
+        int,
+        int,
+    ]
     with pytest.raises(ValueError, match="more than one"):
         linalg.lsmr(a[:1, :1], none[:1])
     for start, kind in ((none, "D"), (none.astype("D"), "f")):
@@ -261,6 +268,29 @@ def test_singular_and_mistyped_systems():
     wide.indices, wide.indptr = wide.indices.astype("l"), wide.indptr.astype("l")
     with pytest.raises(ValueError, match="int64"):
         linalg.spsolve(wide, cp.ones(2))
+
+
+@pytest.mark.parametrize("b", [None, cp.diag(cp.arange(1.0, 5))])
+def test_lobpcg_gives_views_of_all_where_there_are_few_rows(b):
+    a = cp.asarray(SYMMETRIC[:4, :4])
+    w, v, *more = linalg.lobpcg(a, cp.ones((4, 2)), b, retLambdaHistory=True)
+    assert not more and w.strides == (-8,)
+    assert v.strides == ((8, -32) if b is None else (32, -8))
+    assert abs(a @ v - (v if b is None else b @ v) * w).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "error, call",
+    [
+        (IndexError, lambda a, b: linalg.gmres(a, b, restart=0)),
+        (ValueError, lambda a, b: linalg.lsmr(a, b[:0])),
+        (TypeError, lambda a, b: linalg.eigsh(a, 2, ncv=9.0)),
+        (TypeError, lambda a, b: linalg.svds(a, 2, ncv=9.0)),
+    ],
+)
+def test_numbers_that_do_not_fit(error, call):
+    with pytest.raises(error):
+        call(cp.asarray(A), cp.asarray(B))
 
 
 def test_signatures_are_cupys():

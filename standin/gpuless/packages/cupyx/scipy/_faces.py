@@ -70,6 +70,8 @@ _NO_LISTS = {
         "hrow": "sepfir2d",
         "Iin": "spline_filter",
         "im": "wiener",
+        "k": "lambertw",
+        "n": "spherical_yn",
         "in1": _CONVOLVING,
         "in2": _CONVOLVING,
         "input": "medfilt2d sepfir2d symiirorder1 symiirorder2",
@@ -84,7 +86,7 @@ _NO_LISTS = {
         "weights": "convolve convolve1d correlate correlate1d",
         "x": "hilbert lfilter lfiltic sosfilt spectrogram upfirdn zeta",
         "y": "lfiltic",
-        "z": "lambertw zpk2ss zpk2tf",
+        "z": "lambertw spherical_yn zpk2ss zpk2tf",
         "zi": "sosfilt",
     }.items()
 }
@@ -208,7 +210,7 @@ def _face(function: Callable, name: str, arrays: bool, order: str) -> Callable:
             args = tuple(int(v) if isinstance(v, np.integer) else v for v in args)
             kwargs = {k: int(v) if isinstance(v, np.integer) else v for k, v in kwargs.items()}
         for parameter in no_lists:
-            if isinstance(given.get(parameter), (list, tuple)):
+            if isinstance(given.get(parameter), (list, tuple, range)):
                 raise unsupported(given[parameter])
         for parameter in no_numbers:
             if isinstance(given.get(parameter), (int, float, complex)):

@@ -33,15 +33,16 @@ _MATRICES = "block_diag expm khatri_rao lu lu_factor".split()
 
 def _plain(name: str):
     """The function of that name, of rows or matrices but of no stacks of them."""
-    function = _served[name]
+    function, takes = _served[name], _inspect.signature(getattr(_library, name))
+    if name == "expm":
+        takes = takes.replace(parameters=[v.replace(name="a") for v in takes.parameters.values()])
 
     @_functools.wraps(function)
     def call(*args, **kwargs):
+        takes.bind(*args, **kwargs)
         arrays = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, _ndarray)]
         if not arrays and name != "fiedler_companion" and name not in _FLAT:
             return function(*args, **kwargs)  # which refuses
-        if name == "toeplitz" and len(arrays) == 2 and not arrays[1].size:
-            return function(arrays[0])[:, :1]
         if name == "khatri_rao" and len(arrays) < 2:
             raise TypeError("khatri_rao() takes two device arrays")
         if name in _FLAT:
@@ -57,8 +58,8 @@ def _plain(name: str):
         if name in ("expm", "fiedler_companion") and arrays[0].size:
             if arrays[0].dtype.kind in "biu":
                 args, kwargs = (arrays[0].astype(float),), {}
-        if name == "hankel" and len(arrays) > 1 and not arrays[1].size:
-            raise _not_covered("cupyx.scipy.linalg.hankel with an empty last row")
+        if name in ("hankel", "toeplitz") and len(arrays) > 1 and not arrays[1].size:
+            raise _not_covered(f"cupyx.scipy.linalg.{name} with an empty r")
         if name == "khatri_rao" and all(array.shape[1] == 0 for array in arrays):
             raise ValueError("cannot reshape an array without columns")
         if name == "expm" and arrays[0].ndim and not arrays[0].size:
@@ -78,7 +79,7 @@ def _plain(name: str):
             _as_factored(arrays[0], overwrites, found[-1])
             found = (found[0].real.copy(), *found[1:]) if len(found) == 3 else found
         if name == "khatri_rao":
-            found = found.astype(_np.result_type(*arrays), copy=False)
+            found = found.astype(_np.result_type(*arrays), "C", copy=False)
         if name == "fiedler" and arrays[0].dtype.kind == "c" and arrays[0].size > 1:
             found = found.astype(arrays[0].dtype)
         if name in _FLAT and arrays and not arrays[0].size:  # of nothing, CuPy's have a column
@@ -172,7 +173,7 @@ def solve_triangular(
         raise ValueError("expected one square matrix or a batch of square matrices")
     if a.shape[:-2] != b.shape[: a.ndim - 2]:
         raise ValueError("incompatible batch count")
-    if b.ndim < a.ndim - 1 or a.shape[-2] != b.shape[a.ndim - 2]:
+    if b.ndim not in (a.ndim - 1, a.ndim) or a.shape[-2] != b.shape[a.ndim - 2]:
         raise ValueError("incompatible dimensions")
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise TypeError("trans has to be 0, 1, 2, 'N', 'T' or 'C'")

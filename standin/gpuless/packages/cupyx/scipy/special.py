@@ -155,6 +155,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         a, b = _broadcast(a, b)
         a = _where(b == 0, a.dtype.type(-_np.inf), a)
     most = _most(a.real, axis)
+    if not a.ndim and not keepdims and not _ufuncs.isfinite(a.real):
+        raise AttributeError("CuPy's logsumexp squeezes a 0 that is no array: give an array (1,)")
     made = _ufuncs.exp(a - most)
     total = _routines.sum(made if b is None else b * made, axis=axis, keepdims=keepdims)
     sign, total = (_ufuncs.sign(total), abs(total)) if return_sign else (None, total)
@@ -202,6 +204,9 @@ _sph_harm_y, _spherical_yn = sph_harm_y, spherical_yn  # noqa: F821
 def sph_harm_y(n, m, theta, phi, *, diff_n=0):
     """SciPy's, of the cosine of ``theta``, in which a small angle is lost; in single precision of
     angles in such, and NaN for an ``m`` above ``n``."""
+    for value in (n, m, theta, phi):
+        if isinstance(value, (list, tuple)):
+            raise _unsupported(value)
     types = [v.dtype for v in (theta, phi) if hasattr(v, "dtype")]
     if any(dtype.kind == "c" for dtype in types):
         raise TypeError("sph_harm_y() takes no complex angles")

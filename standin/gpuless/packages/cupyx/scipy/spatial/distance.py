@@ -12,6 +12,7 @@ from cupy._core._run import routine as _routine
 from scipy.spatial import distance as _library
 
 from gpuless import missing as _missing
+from gpuless import not_covered as _not_covered
 
 _TEXT = """
 canberra
@@ -30,9 +31,25 @@ _NAMES = {name: line.split()[0] for line in _TEXT.strip().splitlines() for name 
 
 
 def _distances(a: _np.ndarray, b: _np.ndarray, metric: str, p: float) -> _np.ndarray:
-    """The distance of each row of ``a`` from each one of ``b``, in the type of ``a``."""
-    options = {"p": p} if metric == "minkowski" else {}
-    return _library.cdist(a, b, metric, **options).astype(a.dtype)
+    """The distance of each row of ``a`` from each one of ``b``, in the type of ``a``.
+
+    cuVS divides no row by its sum first, and takes no element for a truth, as SciPy does.
+    """
+    if metric == "jensenshannon":
+        with _np.errstate(all="ignore"):
+            made = _np.reshape([_divergences(row, b) for row in a], (len(a), len(b))) ** 0.5
+    elif metric == "russellrao":
+        made = (a.shape[1] - a.astype(float) @ b.T) / a.shape[1]
+    else:
+        options = {"p": p} if metric == "minkowski" else {}
+        made = _library.cdist(a, b, metric, **options)
+    return made.astype(a.dtype)
+
+
+def _divergences(row: _np.ndarray, rows: _np.ndarray) -> _np.ndarray:
+    """Those of Jensen and Shannon between ``row`` and each of ``rows``; the logarithm of 0 is 0."""
+    x, y, m = (_np.log(v + (v == 0)) for v in (row, rows, (row + rows) / 2))
+    return (row * (x - m) + rows * (y - m)).sum(1) / 2
 
 
 def _floating(x: _cupy.ndarray) -> _cupy.ndarray:
@@ -41,7 +58,11 @@ def _floating(x: _cupy.ndarray) -> _cupy.ndarray:
     return x if x.dtype.char in "fd" else x.astype("f")
 
 
-def _check_alike(a: _cupy.ndarray, b: _cupy.ndarray) -> None:
+def _check_alike(a: _cupy.ndarray, b: _cupy.ndarray, metric: str = "", p: float = 2.0) -> None:
+    if metric == "minkowski" and p in (0, _np.inf):
+        raise _not_covered(f"the power {p}, by which cuVS divides 1,")
+    if not all(x.flags.forc for x in (a, b)):
+        raise ValueError("cuVS takes arrays without gaps only: copy() it first")
     if _cupy.isfortran(a) != _cupy.isfortran(b):
         raise ValueError("the two arrays must have the same layout")
     if a.dtype != b.dtype:
@@ -50,10 +71,13 @@ def _check_alike(a: _cupy.ndarray, b: _cupy.ndarray) -> None:
 
 def _between_two(metric: str, p: float = 2.0) -> Callable:
     def distance(u, v):
-        """The distance between two vectors, an array without axes of the type of ``u``."""
-        u, v = map(_floating, (u, v))
-        _check_alike(u, v)
-        return _routine(lambda u, v: _distances(u[None], v[None], metric, p)[0, 0], u, v)
+        """The distance between two rows ``(1, n)``, an array without axes of the type of ``u``."""
+        if _floating(u) is not u or _floating(v) is not v or {u.ndim, v.ndim} != {2}:
+            raise ValueError("cuVS takes rows of float32 or float64 only, of the shape (1, n)")
+        if u.shape != v.shape or len(u) != 1:
+            raise ValueError(f"two rows of as many numbers are needed: {u.shape}, {v.shape}")
+        _check_alike(u, v, metric, p)
+        return _routine(lambda u, v: _distances(u, v, metric, p)[0, 0], u, v)
 
     return _named(distance, metric)
 
@@ -72,7 +96,6 @@ def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
     ``p`` is the order of ``metric="minkowski"``; other keywords CuPy does not look at.
     """
     XA, XB = map(_floating, (XA, XB))
-    _check_alike(XA, XB)
     if XA.ndim != 2 or XB.ndim != 2 or XA.shape[1] != XB.shape[1]:
         raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
     if not isinstance(metric, str):
@@ -80,6 +103,7 @@ def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
     if metric.lower() not in _NAMES:
         raise ValueError(f"Unknown Distance Metric: {metric.lower()}")
     name, p = _NAMES[metric.lower()], kwargs.get("p", 2.0)
+    _check_alike(XA, XB, name, p)
     made = _routine(lambda a, b: _distances(a, b, name, p), XA, XB)
     made = _cupy.array(made, order="F" if _cupy.isfortran(XA) else "C", copy=None)
     if out is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import cupy
@@ -51,7 +52,7 @@ def eigsh(
         raise ValueError(f"which must be 'LM', 'LA' or 'SA' (actual: {which})")
     a = aslinearoperator(a)
     n = a.shape[0]
-    ncv = min(max(2 * k, k + 32) if ncv is None else max(ncv, k + 2), n - 1)
+    ncv = min(max(2 * k, k + 32) if ncv is None else max(operator.index(ncv), k + 2), n - 1)
     if ncv < k + 2:
         raise IndexError(f"CuPy's steps have no room for {k} of {n} values: ask for fewer")
     given = v0 is not None
@@ -117,6 +118,19 @@ def svds(a, k=6, *, ncv=None, tol=0, which="LM", maxiter=None, return_singular_v
     return tuple(map(place, (u, s, v.conj().T) if tall else (v, s, u.conj().T)))
 
 
+def _of_few(A, B, k: int, largest: bool) -> tuple:
+    """Where there are few rows, CuPy finds all eigenvalues, and gives views of ``k`` alone."""
+    A, B = (one and one.matmat(cupy.eye(one.shape[0], dtype=one.dtype)) for one in (A, B))
+    if B is None:
+        w, v = cupy.linalg.eigh(A)
+    else:
+        inverse = cupy.linalg.inv(cupy.linalg.cholesky(B))
+        w, v = cupy.linalg.eigh(inverse @ A @ inverse.T)
+        v = cupy.ascontiguousarray(inverse.T @ v)
+    turn = slice(None, None, -1 if largest else None)
+    return w[turn][:k], v[:, turn][:, :k]
+
+
 def lobpcg(
     A,
     X,
@@ -152,6 +166,8 @@ def lobpcg(
             "CuPy's lobpcg makes no orthonormal basis of complex vectors, and finds other numbers "
             "than eigenvalues: use eigsh"
         )
+    if n - (0 if Y is None else Y.shape[1]) < 5 * size:
+        return _of_few(*operators[:2], min(size, n), largest)
     A, B, M = (None if one is None else for_scipy(one) for one in operators)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -194,6 +194,8 @@ def gmres(
     A, M, x, b = _system(A, b, x0, M)
     n = b.size
     restart = min(20 if restart is None else restart, n)
+    if n and restart < 1:
+        raise IndexError(f"restart has to be 1 at least: {restart}")
     most = 10 * n if maxiter is None else maxiter
     size = cupy.linalg.norm(b)
     if not n or not size:
@@ -280,8 +282,8 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         raise unsupported(b)
     if b.dtype.char not in "fdFD":
         raise TypeError(f"a dtype that cuBLAS has no norm of: {b.dtype}")
-    if b.squeeze().ndim != 1:
-        raise ValueError("b must be a vector of more than one number")
+    if b.squeeze().ndim != 1 or b.size != m:
+        raise ValueError(f"b must be a vector of {m} numbers, and more than one")
     if not b.squeeze().flags.c_contiguous:
         raise ValueError("b has gaps, and cuBLAS would read what lies in them: copy() it first")
     dtype = np.result_type(A.dtype, b.dtype, float)
@@ -303,5 +305,5 @@ def lsmr(A, b, x0=None, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None
         x0=x0,
     )
     if not steps and not norms[1]:  # there was nothing to do
-        return place(x.astype(dtype)), 0, 0, *map(float, norms), 0
+        return place(x.astype(dtype)), 0, 0, float(norms[0]), 0.0, 0, 1, 0
     return place(x).astype(np.float64), stop, steps, *map(np.float64, norms), float(size)

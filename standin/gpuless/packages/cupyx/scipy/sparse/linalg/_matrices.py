@@ -19,6 +19,7 @@ def norm(x, ord=None, axis=None) -> cupy.ndarray:
     """
     if not _base.issparse(x):
         raise TypeError("input is not sparse. use cupy.linalg.norm")
+    axis = int(axis) if isinstance(axis, np.integer) else axis
     of_matrix = axis is None or (isinstance(axis, tuple) and len(axis) == 2)
     if of_matrix and axis and (not all(-2 <= a < 2 for a in axis) or sum(axis) % 2 == 0):
         raise ValueError(f"Invalid or duplicate axes: {axis!r}")
