@@ -155,6 +155,22 @@ def test_sums_along_the_middle_axis():
     out = cp.zeros((3, 4, 5))
     assert cp.cumsum(cp.asarray(ARRAY), axis=1, out=out) is out and out.flags.c_contiguous
     np.testing.assert_array_equal(out.get(), ARRAY.cumsum(axis=1))
+    assert cp.cumulative_sum(out, axis=1).strides == made.strides
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "cumulative_sum"])
+def test_a_running_sum_in_an_out_is_a_view_of_it(name):
+    function, out = getattr(cp, name), cp.zeros((3, 4, 5))
+    for axis in (0, 2):
+        made = function(cp.asarray(ARRAY), axis=axis, out=out)
+        assert made is not out and made.base is out and made.strides == out.strides
+    apart = cp.zeros((3, 4, 10))[..., ::2]
+    assert function(cp.asarray(ARRAY), axis=0, out=apart) is apart
+
+
+def test_an_average_lies_as_a_mean_also_with_its_weight():
+    made, weight = cp.average(cp.asfortranarray(cp.asarray(ARRAY)), axis=0, returned=True)
+    assert made.flags.f_contiguous and weight.flags.c_contiguous and (weight == 3).all()
 
 
 @pytest.mark.parametrize("find", [cp.nonzero, cp.where, lambda x: x.nonzero()])

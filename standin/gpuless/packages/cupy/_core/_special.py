@@ -5,6 +5,7 @@ and which calls end in cuBLAS.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import warnings
 from collections.abc import Callable
@@ -108,6 +109,8 @@ def moveaxis(a, source, destination):
 @functools.wraps(np.nan_to_num)
 def nan_to_num(x, copy=True, *args, **kwargs):
     """In place also of an array without axes, of which NumPy gives a number."""
+    if x is None:
+        raise TypeError("Unsupported dtype object")
     made = np.nan_to_num(x, copy, *args, **kwargs)
     return made if copy or not isinstance(x, np.ndarray) else x
 
@@ -366,6 +369,25 @@ def median(row):
     return named(call, row.__name__)
 
 
+def running(row):
+    """``row``, a running sum or product along an axis, which makes a view of an ``out``, unless
+    its rows, with that axis the last, take a copy."""
+
+    def call(*args, **kwargs):
+        found = row(*args, **kwargs)
+        out = kwargs.get("out", args[3] if len(args) > 3 else None)
+        axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if axis is None and row.__name__.startswith("cumulative"):
+            axis = 0
+        if axis is None or out is None or not out.flags.forc or kwargs.get("include_initial"):
+            return found
+        turned = np.moveaxis(out._array, axis, -1)
+        rows = turned.reshape(math.prod(turned.shape[:-1]), turned.shape[-1])
+        return out.view() if np.shares_memory(rows, turned) else found
+
+    return named(call, row.__name__)
+
+
 def broadcast_arrays(*args):
     """Numbers stay what they are."""
     made = iter(np.broadcast_arrays(*(arg for arg in args if isinstance(arg, np.ndarray))))
@@ -450,6 +472,15 @@ def atleast(function: Callable) -> Callable:
 
 def kron(a, b):
     return np.kron(a, b) if np.ndim(a) and np.ndim(b) else np.multiply(a, b)
+
+
+def of_numbers(row: Callable) -> Callable:
+    """``row``; of two numbers, their product."""
+
+    def call(a, b):
+        return a * b if np.isscalar(a) and np.isscalar(b) else row(a, b)
+
+    return named(call, row.__name__)
 
 
 def or_of_scalars(row: Callable, function: Callable) -> Callable:
