@@ -28,6 +28,7 @@ REFUSED = {
         lambda: cp.ptp(cp.ones((4, 6))[:, ::2], 0, out=cp.zeros(3, int)),
         lambda: cp.percentile(X, [POINT]),
         lambda: cp.diag([N, N]),
+        lambda: cp.nanvar(X, dtype="F"),
         lambda: cp.nan_to_num(None),
         lambda: cp.asfortranarray(LIST),
         lambda: cp.copy(LIST),
@@ -98,6 +99,8 @@ REFUSED = {
         lambda: cp.putmask(POINT, True, 1),
     ],
     ValueError: [
+        lambda: cp.dot(X[0], POINT, out=cp.zeros(3, "f")),
+        lambda: cp.median(N.reshape(2, 3), (0,), cp.zeros((1, 3)), keepdims=True),
         lambda: cp.histogram2d(POINT, POINT),
         lambda: cp.histogram2d(N[:0], N[:0], 3, weights=N),
         lambda: cp.median(EMPTY, (1,)),

@@ -360,11 +360,21 @@ def average(row):
 
 
 def median(row):
-    """``row``; of fractions it returns another array than an ``out``."""
+    """``row``, which returns another array than an ``out``: of fractions, or a view of it where
+    there are several axes."""
 
     def call(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+        if out is None or not isinstance(a, ndarray):
+            return row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
+        whole, several = a.dtype.kind in "biu", isinstance(axis, (list, tuple))
+        if row.__name__ == "nanmedian" and not whole:
+            return row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
+        if several and keepdims:  # of axes that CuPy moves to the end
+            axes = normalized(tuple(axis), a.ndim)
+            if out.shape != (*(n for i, n in enumerate(a.shape) if i not in axes), 1):
+                raise ValueError("Out shape is mismatched")
         found = row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
-        return found if out is None or a.dtype.kind in "biu" else found.copy()
+        return found.copy() if not whole else found.view() if several else found
 
     return named(call, row.__name__)
 
@@ -383,7 +393,30 @@ def running(row):
             return found
         turned = np.moveaxis(out._array, axis, -1)
         rows = turned.reshape(math.prod(turned.shape[:-1]), turned.shape[-1])
-        return out.view() if np.shares_memory(rows, turned) else found
+        shared = np.shares_memory(rows, turned) if out.size else turned.shape[-1]
+        return out.view() if shared else found
+
+    return named(call, row.__name__)
+
+
+def between(row):
+    """``row``, percentiles, which makes a view of an ``out`` whose numbers lie between others, and
+    a copy of one with gaps."""
+
+    def call(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
+             interpolation=None):  # fmt: skip
+        options = {} if interpolation is None else {"interpolation": interpolation}
+        found = row(a, q, axis, out, overwrite_input, method, keepdims, **options)
+        if out is None:
+            return found
+        made = out
+        if keepdims:
+            axes = normalized(axis, a.ndim)
+            ones = [1 if i in axes else n for i, n in enumerate(a.shape)]
+            made = out.reshape(ones if len(out) == 1 else [len(out), *ones])
+        elif out.ndim > 1 and (interpolation or method) not in ("lower", "higher", "nearest"):
+            made = out.view()
+        return made if made.flags.c_contiguous else made.copy()
 
     return named(call, row.__name__)
 
@@ -584,7 +617,7 @@ def matmul(a, b, *, out=None, dtype=None, **kwargs):
             raise ValueError("Output array has an invalid size")
     if dtype is None:
         made = np.matmul(a, b, out=out, **kwargs)
-        turned = out is None and "axes" in kwargs and "order" not in kwargs
+        turned = out is None and "order" not in kwargs
         return np.asarray(made, order="C") if turned else made
     for one, other in ((np.result_type(a, b), dtype), (dtype, dtype if out is None else out.dtype)):
         if not np.can_cast(one, other, kwargs.get("casting", "same_kind")):
@@ -605,6 +638,8 @@ def inner(a, b):
 
 @_in_parts
 def dot(a, b, out=None):
+    if out is not None and out.dtype != np.result_type(a.dtype, b.dtype):
+        raise ValueError("Not supported dtype combination.")
     return np.dot(a, b, out) if a.ndim and b.ndim else np.multiply(a, b, out, order="C")
 
 

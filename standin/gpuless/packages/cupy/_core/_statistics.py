@@ -81,7 +81,7 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
     found = np.moveaxis(found, -1, 0)
     if places.ndim == 0:
         found = found[0]
-    if keepdims:
+    if keepdims and out is None:
         ones = [1 if i in axes else n for i, n in enumerate(a.shape)]
         found = found.reshape([-1, *ones] if places.size > 1 else ones)
     if out is None:

@@ -400,6 +400,9 @@ def empty_is_zero(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, *args, **kwargs):
         refuse_real(a, dtype)
+        if np.dtype(dtype or a.dtype).kind == "c" and np.dtype(dtype or a.dtype) != a.dtype:
+            if a.dtype.kind == "c" or isinstance(dtype, str):
+                raise TypeError(f"no kernel for a variance of {a.dtype} in {dtype}")
         made = np.asarray(function(a, axis, dtype, *args, **kwargs))
         return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
 
