@@ -187,6 +187,8 @@ def test_products_of_stacks_in_f_lie_in_c():
     for function in (*solvers, lambda x: cp.linalg.matrix_power(x, 3)):
         assert function(stack).flags.c_contiguous
     assert cp.linalg.qr(stack, mode="raw")[1].flags.c_contiguous
+    whole, singular = cp.linalg.solve(stack, stack), cp.linalg.solve(stack * 0, stack)
+    assert whole.strides == singular.strides == (144, 72, 8, 24)
 
 
 def test_an_average_lies_as_a_mean_also_with_its_weight():

@@ -145,7 +145,11 @@ def _solve(a, b):
         raise ValueError(
             "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b"
         )
-    found = np.linalg.solve(a, b)
+    return np.linalg.solve(a, b)
+
+
+def _solved(a, b):
+    found = _or_nan(_solve)(a, b)
     if a.ndim == 2 or b.ndim != a.ndim or a.shape[-1] > 256:
         return found
     return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)  # from cuBLAS
@@ -331,7 +335,7 @@ def _tensorsolve(a, b, axes=None):
 pinv = _solver(_pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet, order="C")
-solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
+solve = named(_solver(_turned(named(_solved, "solve")), arrays=2, order="S"), "solve")
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(_tensorsolve, square=False, arrays=2)

@@ -391,7 +391,8 @@ def running(row):
             axis = 0
         if axis is None or out is None or not out.flags.forc or kwargs.get("include_initial"):
             return found
-        turned = np.moveaxis(out._array, axis, -1)
+        a = args[0] if args else kwargs["a"]
+        turned = np.moveaxis(out._array, axis % max(a.ndim, 1), -1)  # where ``out`` has more axes
         rows = turned.reshape(math.prod(turned.shape[:-1]), turned.shape[-1])
         shared = np.shares_memory(rows, turned) if out.size else turned.shape[-1]
         return out.view() if shared else found
