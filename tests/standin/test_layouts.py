@@ -155,6 +155,45 @@ def test_sums_along_the_middle_axis():
     out = cp.zeros((3, 4, 5))
     assert cp.cumsum(cp.asarray(ARRAY), axis=1, out=out) is out and out.flags.c_contiguous
     np.testing.assert_array_equal(out.get(), ARRAY.cumsum(axis=1))
+    assert cp.cumulative_sum(out, axis=1).strides == made.strides
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "cumulative_sum"])
+def test_a_running_sum_in_an_out_is_a_view_of_it(name):
+    function, out = getattr(cp, name), cp.zeros((3, 4, 5))
+    for axis in (0, 2):
+        made = function(cp.asarray(ARRAY), axis=axis, out=out)
+        assert made is not out and made.base is out and made.strides == out.strides
+    apart = cp.zeros((3, 4, 10))[..., ::2]
+    assert function(cp.asarray(ARRAY), axis=0, out=apart) is apart
+
+
+def test_percentiles_in_an_out_are_a_view_of_it():
+    x, out = cp.asarray(ARRAY), cp.zeros((2, 4, 5))
+    made = cp.percentile(x, [25, 50], axis=0, out=out)
+    assert made is not out and made.base is out and out.any()
+    assert cp.percentile(x, [25, 50], axis=0, out=out, method="lower") is out
+    assert cp.percentile(x, [25, 50], axis=0, out=out, keepdims=True).shape == (2, 1, 4, 5)
+    turned = cp.zeros((2, 4, 5), order="F")
+    assert cp.percentile(x, [25, 50], axis=0, out=turned).flags.c_contiguous
+    whole, out = x.astype(int), cp.zeros(5)
+    made = cp.median(whole, axis=(0, 1), out=out)
+    assert made is not out and made.base is out and cp.median(whole[0], axis=0, out=out) is out
+
+
+def test_products_of_stacks_in_f_lie_in_c():
+    stack = cp.asfortranarray(cp.ones((2, 2, 3, 3)) + 9 * cp.eye(3))
+    solvers = (cp.linalg.cholesky, lambda x: cp.linalg.svd(x)[2], lambda x: x @ x)
+    for function in (*solvers, lambda x: cp.linalg.matrix_power(x, 3)):
+        assert function(stack).flags.c_contiguous
+    assert cp.linalg.qr(stack, mode="raw")[1].flags.c_contiguous
+    whole, singular = cp.linalg.solve(stack, stack), cp.linalg.solve(stack * 0, stack)
+    assert whole.strides == singular.strides == (144, 72, 8, 24)
+
+
+def test_an_average_lies_as_a_mean_also_with_its_weight():
+    made, weight = cp.average(cp.asfortranarray(cp.asarray(ARRAY)), axis=0, returned=True)
+    assert made.flags.f_contiguous and weight.flags.c_contiguous and (weight == 3).all()
 
 
 @pytest.mark.parametrize("find", [cp.nonzero, cp.where, lambda x: x.nonzero()])

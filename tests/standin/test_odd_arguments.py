@@ -140,6 +140,15 @@ def test_a_median_without_nan_may_write_over_them():
     assert cp.nanmedian(x, overwrite_input=True) == 2 and x[1] == np.finfo("f").max
 
 
+def test_a_median_of_a_number_keeps_an_axis():
+    assert cp.median(cp.array(2), keepdims=True).shape == (1,) and cp.median(cp.array(2)).ndim == 0
+    assert cp.nanmedian(cp.array(2.0), keepdims=True).ndim == 0
+
+
+def test_a_kronecker_product_of_numbers_is_a_number():
+    assert type(cp.kron(3, 2)) is int and type(cp.kron(3, cp.array(2))) is cp.ndarray
+
+
 def test_a_condition_of_the_hosts_is_one_of_whole_numbers():
     assert cp.compress([0.5, 1, 0, 2], X).tolist() == [-2, 3]
 

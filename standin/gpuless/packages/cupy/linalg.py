@@ -98,7 +98,7 @@ def _in_room(found, rows: int, columns: int):
 def _qr(a, mode="reduced"):
     if mode in ("f", "full", "e", "economic"):
         raise ValueError(f"The deprecated mode '{mode}' is not supported")
-    found = np.linalg.qr(a, mode)
+    found = np.linalg.qr(np.ascontiguousarray(a), mode)  # whose stack NumPy's follows
     if not a.size:
         return found
     rows, columns = a.shape[-2:]
@@ -119,7 +119,7 @@ def _ending(a) -> None:
 def _svd(a, full_matrices=True, compute_uv=True):
     if compute_uv:
         _ending(a)
-    found = np.linalg.svd(a, full_matrices, compute_uv)
+    found = np.linalg.svd(np.ascontiguousarray(a), full_matrices, compute_uv)
     if not compute_uv:
         return np.ascontiguousarray(found)
     if not a.size:
@@ -145,7 +145,11 @@ def _solve(a, b):
         raise ValueError(
             "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b"
         )
-    found = np.linalg.solve(a, b)
+    return np.linalg.solve(a, b)
+
+
+def _solved(a, b):
+    found = _or_nan(_solve)(a, b)
     if a.ndim == 2 or b.ndim != a.ndim or a.shape[-1] > 256:
         return found
     return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)  # from cuBLAS
@@ -265,7 +269,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return made.astype("e" if half else "f")
 
 
-cholesky = _solver(_or_nan(np.linalg.cholesky))
+cholesky = _solver(_or_nan(np.linalg.cholesky), order="C")
 
 
 def _cond(x, p=None):
@@ -293,7 +297,15 @@ eigvals = named(_solver(_eigvals), "eigvals")
 eigvalsh = _solver(_half_too(np.linalg.eigvalsh))
 inv = _solver(_inv)
 lstsq = named(_solver(_lstsq, square=False, arrays=2), "lstsq")
-_power = row(np.linalg.matrix_power, library=_powers, order="S")
+
+
+@functools.wraps(np.linalg.matrix_power)
+def _matrix_power(a, n):
+    made = np.linalg.matrix_power(a, n)
+    return made if n in (0, 1) else np.ascontiguousarray(made)
+
+
+_power = row(_matrix_power, library=_powers, order="S")
 
 
 def matrix_power(M, n):
@@ -323,7 +335,7 @@ def _tensorsolve(a, b, axes=None):
 pinv = _solver(_pinv, square=False)
 qr = named(_solver(_qr, square=False, order="G"), "qr")
 slogdet = _solver(np.linalg.slogdet, order="C")
-solve = named(_solver(_turned(_or_nan(named(_solve, "solve"))), arrays=2, order="S"), "solve")
+solve = named(_solver(_turned(named(_solved, "solve")), arrays=2, order="S"), "solve")
 svd = named(_solver(_svd, square=False, order="G"), "svd")
 tensorinv = named(_solver(_inverse_of_tensor, square=False), "tensorinv")
 tensorsolve = _solver(_tensorsolve, square=False, arrays=2)

@@ -167,6 +167,8 @@ def _taken(letter: str, arg):
         arg = as_device(arg)
         return asarray(arg) if isinstance(arg, (np.ndarray, list, tuple)) else arg
     if letter == "n":
+        if isinstance(arg, (list, tuple)) and any(isinstance(item, ndarray) for item in arg):
+            raise TypeError("Implicit conversion to a NumPy array is not allowed.")
         return asarray(arg) if isinstance(arg, np.ndarray) else arg
     if letter == "A":
         return [_taken("a", item) for item in arg]
@@ -184,8 +186,8 @@ def _left_to_numpy(name: str, arg, args: tuple, kwargs: dict):
     """What NumPy makes of the call, all of it on the host."""
     if not isinstance(arg, (np.ndarray, np.generic)):
         raise AttributeError(f"{type(arg).__name__!r} object has no attribute {name!r}")
-    if name == "ptp":  # CuPy calls the method, which NumPy's arrays have lost
-        raise AttributeError(f"{type(arg).__name__!r} object has no attribute 'ptp'")
+    if name in ("ptp", "dot") and not hasattr(arg, name):  # CuPy calls the method
+        raise AttributeError(f"{type(arg).__name__!r} object has no attribute {name!r}")
     for other in (*args, *kwargs.values()):
         if isinstance(other, ndarray):
             raise unsupported(arg)

@@ -5,6 +5,7 @@ and which calls end in cuBLAS.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import warnings
 from collections.abc import Callable
@@ -108,6 +109,8 @@ def moveaxis(a, source, destination):
 @functools.wraps(np.nan_to_num)
 def nan_to_num(x, copy=True, *args, **kwargs):
     """In place also of an array without axes, of which NumPy gives a number."""
+    if x is None:
+        raise TypeError("Unsupported dtype object")
     made = np.nan_to_num(x, copy, *args, **kwargs)
     return made if copy or not isinstance(x, np.ndarray) else x
 
@@ -357,11 +360,64 @@ def average(row):
 
 
 def median(row):
-    """``row``; of fractions it returns another array than an ``out``."""
+    """``row``, which returns another array than an ``out``: of fractions, or a view of it where
+    there are several axes."""
 
     def call(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+        if out is None or not isinstance(a, ndarray):
+            return row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
+        whole, several = a.dtype.kind in "biu", isinstance(axis, (list, tuple))
+        if row.__name__ == "nanmedian" and not whole:
+            return row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
+        if several and keepdims:  # of axes that CuPy moves to the end
+            axes = normalized(tuple(axis), a.ndim)
+            if out.shape != (*(n for i, n in enumerate(a.shape) if i not in axes), 1):
+                raise ValueError("Out shape is mismatched")
         found = row(a, axis, out, overwrite_input=overwrite_input, keepdims=keepdims)
-        return found if out is None or a.dtype.kind in "biu" else found.copy()
+        return found.copy() if not whole else found.view() if several else found
+
+    return named(call, row.__name__)
+
+
+def running(row):
+    """``row``, a running sum or product along an axis, which makes a view of an ``out``, unless
+    its rows, with that axis the last, take a copy."""
+
+    def call(*args, **kwargs):
+        found = row(*args, **kwargs)
+        out = kwargs.get("out", args[3] if len(args) > 3 else None)
+        axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if axis is None and row.__name__.startswith("cumulative"):
+            axis = 0
+        if axis is None or out is None or not out.flags.forc or kwargs.get("include_initial"):
+            return found
+        a = args[0] if args else kwargs["a"]
+        turned = np.moveaxis(out._array, axis % max(a.ndim, 1), -1)  # where ``out`` has more axes
+        rows = turned.reshape(math.prod(turned.shape[:-1]), turned.shape[-1])
+        shared = np.shares_memory(rows, turned) if out.size else turned.shape[-1]
+        return out.view() if shared else found
+
+    return named(call, row.__name__)
+
+
+def between(row):
+    """``row``, percentiles, which makes a view of an ``out`` whose numbers lie between others, and
+    a copy of one with gaps."""
+
+    def call(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
+             interpolation=None):  # fmt: skip
+        options = {} if interpolation is None else {"interpolation": interpolation}
+        found = row(a, q, axis, out, overwrite_input, method, keepdims, **options)
+        if out is None:
+            return found
+        made = out
+        if keepdims:
+            axes = normalized(axis, a.ndim)
+            ones = [1 if i in axes else n for i, n in enumerate(a.shape)]
+            made = out.reshape(ones if len(out) == 1 else [len(out), *ones])
+        elif out.ndim > 1 and (interpolation or method) not in ("lower", "higher", "nearest"):
+            made = out.view()
+        return made if made.flags.c_contiguous else made.copy()
 
     return named(call, row.__name__)
 
@@ -450,6 +506,15 @@ def atleast(function: Callable) -> Callable:
 
 def kron(a, b):
     return np.kron(a, b) if np.ndim(a) and np.ndim(b) else np.multiply(a, b)
+
+
+def of_numbers(row: Callable) -> Callable:
+    """``row``; of two numbers, their product."""
+
+    def call(a, b):
+        return a * b if np.isscalar(a) and np.isscalar(b) else row(a, b)
+
+    return named(call, row.__name__)
 
 
 def or_of_scalars(row: Callable, function: Callable) -> Callable:
@@ -553,7 +618,7 @@ def matmul(a, b, *, out=None, dtype=None, **kwargs):
             raise ValueError("Output array has an invalid size")
     if dtype is None:
         made = np.matmul(a, b, out=out, **kwargs)
-        turned = out is None and "axes" in kwargs and "order" not in kwargs
+        turned = out is None and "order" not in kwargs
         return np.asarray(made, order="C") if turned else made
     for one, other in ((np.result_type(a, b), dtype), (dtype, dtype if out is None else out.dtype)):
         if not np.can_cast(one, other, kwargs.get("casting", "same_kind")):
@@ -574,6 +639,8 @@ def inner(a, b):
 
 @_in_parts
 def dot(a, b, out=None):
+    if out is not None and out.dtype != np.result_type(a.dtype, b.dtype):
+        raise ValueError("Not supported dtype combination.")
     return np.dot(a, b, out) if a.ndim and b.ndim else np.multiply(a, b, out, order="C")
 
 

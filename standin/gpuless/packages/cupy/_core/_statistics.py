@@ -81,7 +81,7 @@ def _quantile(a, q, axis, out, overwrite_input: bool, method: str, keepdims: boo
     found = np.moveaxis(found, -1, 0)
     if places.ndim == 0:
         found = found[0]
-    if keepdims:
+    if keepdims and out is None:
         ones = [1 if i in axes else n for i, n in enumerate(a.shape)]
         found = found.reshape([-1, *ones] if places.size > 1 else ones)
     if out is None:
@@ -292,8 +292,12 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
         if not all(isinstance(one, np.ndarray) for one in sample):
             raise TypeError("Argument 'a' has incorrect type (expected cupy.ndarray)")
         sample = np.stack(sample, axis=-1)
+        if sample.ndim != 2:
+            raise ValueError("not enough values to unpack (expected 2)")
     if sample.ndim not in (1, 2):
         raise ValueError("a sample has one axis or two")
+    if weights is not None and np.shape(weights) != sample.shape[:1]:
+        raise ValueError("The weights and list don't have the same length.")
     for one in bins if isinstance(bins, (list, tuple)) else ():
         if isinstance(one, (list, tuple)):
             raise ValueError("array-like bins not supported")

@@ -75,6 +75,8 @@ def _scan(function: Callable, a, out, axis):
     whatever the ``dtype``."""
     if np.broadcast_shapes(a.shape, out.shape) != out.shape:
         raise ValueError("Out shape is mismatched")
+    if axis is None and out.ndim != 1 and out.dtype == bool:  # which cuB does not add
+        raise TypeError("Input array should be 1D array.")
     out[...] = a
     if axis is None:
         order = "F" if out.flags.fnc else "C"
@@ -117,7 +119,7 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=Fa
 
 
 def _cumulative(function: Callable, identity: int, x, axis, dtype, out, include_initial):
-    x, run = np.atleast_1d(x), cast_first(function)
+    x, run = np.atleast_1d(x), scanned(function)
     if axis is None and x.ndim > 1:
         raise ValueError("For arrays of more than one dimension ``axis`` argument is required.")
     axis = 0 if axis is None else normalized(operator.index(axis), x.ndim)[0]
@@ -189,6 +191,9 @@ def reduced(function: Callable, types: str = "all") -> Callable:
         if function in (np.min, np.amin, np.ptp) and kwargs.get("out") is not None:
             if a.flags.forc and a.dtype.char in _OF_CUB + "?":  # CuPy passes it to cuB as the dtype
                 raise TypeError("CuPy has no out for the minimum of an array in C's or F's order")
+            least = np.result_type(a, kwargs["out"]) if function is np.ptp else a.dtype
+            if function is np.ptp and not np.can_cast(least, kwargs["out"].dtype, "same_kind"):
+                raise TypeError(f"Cannot cast output operand from {least}")
         if types == "all" and kwargs.get("out") is not None:
             out, made = kwargs.pop("out"), np.asarray(function(a, axis, *args, **kwargs))
             return (into if _is_added_by_cub(a, axis) else _fill)(out, made)
@@ -255,14 +260,14 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if isinstance(axis, (bool, dict)):
         raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
     axes = normalized(axis, np.ndim(a))
-    if weights is None and not returned:
+    if weights is None:
         made = mean(a, axes, keepdims=keepdims)
-        np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
-        return made
-    if weights is not None and isinstance(axis, tuple) and weights.shape != a.shape:
+        of = np.size(a) / np.size(made)  # ZeroDivisionError, as in CuPy, where there is no mean
+        return (made, np.full(np.shape(made), of, made.dtype)) if returned else made
+    if isinstance(axis, tuple) and weights.shape != a.shape:
         raise TypeError("tuple indices must be integers or slices, not tuple")
-    kind = np.result_type(a, *([] if weights is None else [weights]))
-    half = kind.char == "e" and weights is not None and a.dtype.kind == "f"
+    kind = np.result_type(a, weights)
+    half = kind.char == "e" and a.dtype.kind == "f"
     if half or kind.char in "fF" and a.dtype.kind in "fc" and one_by_one(a, axis):
         a = a.astype(np.result_type(kind, "f" if half else "d"))
     else:
@@ -368,6 +373,9 @@ def of_some(function: Callable, kinds: str = "biufc") -> Callable:
         if a.dtype.kind in kinds and _is_over_nothing(a, axis):
             raise ValueError("kth(=-1) out of bounds 0")
         if a.dtype.kind in kinds:
+            if np.iterable(axis) and not a.size:
+                raise ValueError("cannot reshape array of size 0")
+            a = np.atleast_1d(a) if axis is None else a  # of which ``keepdims`` keeps an axis
             out = kwargs.pop("out", None)
             wide = a.astype("f") if a.dtype == "e" else a
             made = function(wide, axis, *args, **kwargs)
@@ -392,6 +400,9 @@ def empty_is_zero(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(a, axis=None, dtype=None, *args, **kwargs):
         refuse_real(a, dtype)
+        if np.dtype(dtype or a.dtype).kind == "c" and np.dtype(dtype or a.dtype) != a.dtype:
+            if a.dtype.kind == "c" or isinstance(dtype, str):
+                raise TypeError(f"no kernel for a variance of {a.dtype} in {dtype}")
         made = np.asarray(function(a, axis, dtype, *args, **kwargs))
         return made if a.size or a.dtype.kind in "biu" else np.zeros_like(made)
 
