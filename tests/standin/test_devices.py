@@ -418,8 +418,8 @@ extern "C" __global__ void k(int *y) {
     assert counted(16) == [2, 7, 2]
 
 
-def test_a_generator_draws_on_its_device_alone():
-    logical_devices(2)
+def test_a_generator_draws_on_its_device_alone(monkeypatch):
+    monkeypatch.setenv("CUPY_STANDIN_DEVICES", "2")
     rng = cp.random.default_rng(1)
     with cp.cuda.Device(1), pytest.raises(RuntimeError, match="different device"):
         rng.random(3)
