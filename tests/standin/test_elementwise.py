@@ -239,8 +239,8 @@ def test_preamble_options_and_headers():
         "T y",
         "y = scale(x) + OFFSET",
         "with_preamble",
-        preamble="#include <cupy/complex.cuh>\n__device__ float scale(float v) { return S * v; }",
-        options=("-DS=3", "-DOFFSET=1"),
+        preamble="#include <cupy/complex.cuh>\n__device__ float scale(float v) { return BY * v; }",
+        options=("-DBY=3", "-DOFFSET=1"),
     )
     np.testing.assert_array_equal(kernel(arange(3)).get(), [1, 4, 7])
 

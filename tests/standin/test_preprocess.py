@@ -139,6 +139,26 @@ def test_what_the_preprocessor_refuses(source, message):
         run(source, 0)
 
 
+@pytest.mark.parametrize("header", ["cupy/complex.cuh", "cupy/carray.cuh", "cuda_fp16.h"])
+def test_a_macro_that_breaks_a_header(header):
+    name, body = ("x", 'extern "C" __global__ void k(int *Y) { *Y = x; }')
+    define, include = f"#define {name} 3\n", f"#include <{header}>\n"
+    y = cp.zeros(1, "i")
+    cp.RawKernel(include + define + include + body, "k")((1,), (1,), (y,))
+    assert y == 3
+    for source, options in ((define + include + body, ()), (include + body, ("-DB=1", "-Dx=3"))):
+        with pytest.raises(CompileException, match="macro x|-Dx"):
+            cp.RawKernel(source, "k", options).compile()
+
+
+def test_a_macro_that_breaks_the_headers_of_every_generated_kernel():
+    for name in ("A", "B", "ndim"):
+        with pytest.raises(CompileException, match=f"the macro {name} stands before"):
+            cp.ElementwiseKernel("T x", "T y", "y = x", "k", options=(f"-D{name}=3",))(cp.ones(1))
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = x * BY", "k", options=("-DBY=3",))
+    assert kernel(cp.ones(1)) == 3
+
+
 @pytest.mark.parametrize("name", ["T", "x", "width", "value", "p", "size(a)"])
 def test_a_macro_of_an_option_that_breaks_nvrtc(name):
     options = (f"-D{name}=float",)

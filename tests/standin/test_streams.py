@@ -537,3 +537,28 @@ def test_a_capture_has_a_mode_of_cudas():
         stream.begin_capture(5)
     stream.begin_capture(cp.cuda.runtime.streamCaptureModeRelaxed)
     stream.end_capture()
+
+
+@pytest.mark.parametrize("mode", ["Global", "ThreadLocal", "Relaxed"])
+def test_a_pool_grows_in_a_relaxed_capture_alone(stream, mode):
+    cp.get_default_memory_pool().free_all_blocks()
+    with stream:
+        stream.begin_capture(getattr(cp.cuda.runtime, f"streamCaptureMode{mode}"))
+        if mode == "Relaxed":
+            cp.zeros(100_003)
+            stream.end_capture()
+            return
+        with pytest.raises(CUDARuntimeError, match=CAPTURING):
+            cp.zeros(100_003)
+        with pytest.raises(CUDARuntimeError, match=SPOILED):
+            stream.end_capture()
+
+
+def test_an_event_of_a_graph_is_never_done(stream):
+    with stream:
+        stream.begin_capture()
+        event = stream.record()
+        stream.end_capture().launch()
+    assert not event.done
+    with pytest.raises(CUDARuntimeError, match="cudaErrorCapturedEvent"):
+        event.synchronize()

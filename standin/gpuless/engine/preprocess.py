@@ -52,6 +52,10 @@ HEADERS = {
 # How those begin that include CUDA's C++ library, and what that says of older standards.
 _MODERN = ("cupy/complex", "cupy/cuda_", "cooperative_groups", "cuda/")
 DIALECT = "libcu++ requires at least C++ 17: leave out the option -std, or make it c++17"
+_BREAKS = (
+    "the macro {} stands before <{}>, which uses the name itself, so that NVRTC stops in it: "
+    "define it below the #include, or choose a longer name"
+)
 # A header that NVRTC does not compile, and what takes its place.
 _INSTEAD = {
     "thrust/complex.h": "NVRTC does not compile it either, as it includes <math.h>: CuPy's "
@@ -85,6 +89,21 @@ _TAKEN = frozenset(
     "int key laneMask length mask mode name offset op p pred ptr res result size size_t src "
     "srcLane std type v val value var w width x y z".split()
 )
+# And names that headers use in their code, so that NVRTC 13 stops in them: as macros that stand
+# before the header; found by trying some 180.
+_TAKEN_IN = {
+    "cooperative_groups.h": """T a b c d f g i m n r t u w x y z size type value delta tile dx
+    complex half index width count num dst src mask id ptr res val var last rank group threads
+    grid tmp""",
+    "cuda_fp16.h": "a b c f h i x y value delta half width src mask ptr val var",
+    "cupy/atomics.cuh": """B F T U i n q x y size ndim shape type value index idx data result val
+    step""",
+    "cupy/carray.cuh": "B F T U i n q x y size ndim shape type value index idx data step",
+    "cupy/complex.cuh": """A B R S T U X a b d e f h i k m s t v w x y z real type value beta scale
+    complex result res val""",
+    "cupy/float16.cuh": """B F T U a b c f h i n q v x y size ndim shape type value delta half index
+    idx width data src mask ptr val var step""",
+}
 
 
 class Preprocessed:
@@ -141,6 +160,9 @@ def _answers() -> Path:
                 text = f"{_MARK}{header}\n" if header else "\n"
                 if name.startswith(_MODERN):
                     text = f"#if __cplusplus < 201703L\n#error {DIALECT}\n#endif\n{text}"
+                for word in _TAKEN_IN.get(name, "").split():
+                    text += f"#ifdef {word}\n#error {_BREAKS.format(word, name)}\n#endif\n"
+                text = f"#pragma once\n{text}"
                 path.write_text(text, encoding="utf-8")
             try:
                 os.rename(made, folder)
@@ -180,7 +202,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     arguments += ["-imacros", str(compiler.SHIM / "predefined.h")]
     out, message = compiler.preprocessed(arguments, text)
     if message:
-        message = compiler.readable(message, name)
+        message = compiler.readable(message, name).replace(f"{answers}/", "")
         raise _missing(message, name) or CompileError(message)
     # Before the first line of the source: what the compiler says of itself, and the lines of -D.
     out = re.split(rf'^# 1 "{re.escape(name)}\.cu".*\n', out, maxsplit=1, flags=re.MULTILINE)[1]

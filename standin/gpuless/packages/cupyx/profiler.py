@@ -126,14 +126,17 @@ class time_range:
         if color_id is not None and argb_color is not None:
             raise ValueError("Only either color_id or argb_color can be specified")
         self.message, self.sync = message, sync
-        self._color = color_id if argb_color is None else argb_color
+        self._color, self._argb = -1 if color_id is None else color_id, argb_color
 
     def __enter__(self):
         if self.message is None:
             raise ValueError("where it is no decorator, a time_range has a message")
         if self.sync:
             runtime.deviceSynchronize()
-        nvtx.RangePush(self.message, -1 if self._color is None else self._color)
+        if self._argb is None:
+            nvtx.RangePush(self.message, self._color)
+        else:
+            nvtx.RangePushC(self.message, self._argb)
         return self
 
     def __exit__(self, *exc) -> None:

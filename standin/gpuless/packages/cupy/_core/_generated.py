@@ -13,11 +13,16 @@ from cupy._core import _alignment, _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
-from gpuless.engine import CompileError, sources
+from gpuless.engine import sources
 from gpuless.engine.options import parse
-from gpuless.engine.preprocess import DIALECT
+from gpuless.engine.preprocess import preprocess
 
 _PLANS = 256  # remembered per kernel
+# Those that CuPy puts before every kernel.
+_HEADERS = "".join(
+    f"#include <cupy/{name}>\n"
+    for name in ("complex.cuh", "carray.cuh", "atomics.cuh", "math_constants.h")
+)
 
 # On the CPU: the kernel with one block of one thread, called with the row of words. A namespace of
 # their own keeps the reader's names (a kernel called `div`) apart from the C library's.
@@ -122,8 +127,8 @@ class GeneratedKernel:
         """What ``compile()`` returns for this CUDA C source; each source is compiled once."""
         if code not in self._functions:
             with _launch.compile_errors(code, self.name, self.options):
-                if parse(self.options).older:
-                    raise CompileError(f"error: CuPy's headers are in every kernel: {DIALECT}")
+                if self.options:  # which CuPy's headers may not take
+                    preprocess(_HEADERS, self.name, parse(self.options))
             self._functions[code] = compile()
             dtypes = tuple(a.dtype for a in args if isinstance(a, np.ndarray))
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))

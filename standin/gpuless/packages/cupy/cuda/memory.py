@@ -31,6 +31,7 @@ from cupy.cuda._guarded import (  # noqa: F401
     round_up,
 )
 from cupy.cuda._hooks import hooks, told
+from cupy.cuda.stream import refuse_unsafe
 from gpuless.engine import memory as engine_memory
 
 
@@ -171,6 +172,8 @@ class MemoryPool:
         with self._lock:
             books = self._here()
             self._make_room(round_up(size), books)
+            if size and not books.fits(round_up(size)):
+                refuse_unsafe()
             try:
                 if not size:
                     memory = Memory(0)
@@ -227,6 +230,8 @@ class MemoryPool:
         if stream is not None:
             _ = stream.ptr
         with self._lock:
+            if self._here().free:
+                refuse_unsafe()
             engine_memory.release()
             self._here().forget()
 
@@ -338,6 +343,7 @@ _local = threading.local()
 
 def malloc_unpooled(size: int) -> MemoryPointer:
     """Memory straight from the system, kept in no pool."""
+    refuse_unsafe()
     return MemoryPointer(Memory(size), 0)
 
 
@@ -409,6 +415,7 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
 
 def malloc_managed(size: int) -> MemoryPointer:
     """Memory that every device may touch."""
+    refuse_unsafe()
     pointer = MemoryPointer(ManagedMemory(size), 0)
     pointer._bytes(size).fill(0xFF)
     return pointer

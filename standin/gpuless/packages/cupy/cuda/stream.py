@@ -33,9 +33,9 @@ class _Capture:
     piece will wait for; ``ends`` the pieces that nothing waits for yet.
     """
 
-    def __init__(self, owner: Stream):
+    def __init__(self, owner: Stream, mode: int):
         self.work: list[Callable[[], None]] = []
-        self.owner = owner
+        self.owner, self.mode, self.thread = owner, mode, threading.get_ident()
         self.tips: dict[Stream, set[int]] = {}
         self.ends: set[int] = set()
         self.valid = True
@@ -126,9 +126,11 @@ class Event:
 
     @property
     def done(self) -> bool:
-        """True, and False in a capture, where asking is an error that spoils the capture."""
+        """True, and False of an event that is part of a graph; in the capture itself, asking is an
+        error that spoils it."""
         self._catch_up()
-        return not _spoiled(self._capture)
+        _spoiled(self._capture)
+        return self._capture is None
 
     def _catch_up(self) -> None:
         if self._stream is not None and _late.is_behind():
@@ -146,9 +148,18 @@ class Event:
         self._tips = set() if self._capture is None else set(self._capture.tips[current])
 
     def synchronize(self) -> None:
-        if _spoiled(self._capture):
+        _spoiled(self._capture)
+        if self._capture is not None:
             raise CUDARuntimeError(907)
         self._catch_up()
+
+
+def refuse_unsafe() -> None:
+    """CUDARuntimeError where a capture is lost by an allocation: its mode is "global", or that of
+    its thread."""
+    for capture in captures:
+        if capture.mode == 0 or capture.mode == 1 and capture.thread == threading.get_ident():
+            raise capture.fail(900)
 
 
 def _spoiled(capture: _Capture | None) -> bool:
@@ -287,7 +298,7 @@ class Stream:
             raise CUDARuntimeError(1)
         if self._capture is not None:
             raise self._capture.fail(401)
-        _Capture(self)
+        _Capture(self, 2 if mode is None else mode)
 
     def end_capture(self) -> Graph:
         capture = self._capture

@@ -144,6 +144,8 @@ def _look(image, places, shape, output, order, mode, cval, prefilter, ready=Fals
     output = made = output if isinstance(output, np.ndarray) else np.empty(shape, dtype)
     if made.shape != tuple(shape):
         raise RuntimeError("output shape not correct")
+    if np.may_share_memory(image, made):  # an image with gaps, of which CuPy takes a copy first
+        image = image.copy()
     if np.float16 in (image.dtype, made.dtype) and order != 1:  # which SciPy has not
         image = image.astype(np.promote_types(image.dtype, "f"), copy=False)
         made = made.astype(np.promote_types(made.dtype, "f"), copy=False)
