@@ -416,3 +416,19 @@ def test_functions_given_to_functions():
     y = cp.zeros(1, "i4")
     cp.RawKernel(code, "k")((1,), (1,), (y,))
     assert y[0] == 16
+
+
+@pytest.mark.parametrize(
+    "kind", ["struct complex { double r, i; };", "typedef struct { double r, i; } complex;"]
+)
+def test_a_complex_of_ones_own_beside_cupys(kind):
+    code = kind + 'extern "C" __global__ void k(double *y) { complex z = {1, 2}; y[0] = z.i; }'
+    header = "#include <cupy/complex.cuh>\n"
+    for text in (header + code, f"{code}\n{header}"):
+        with pytest.raises(CompileError, match='"complex" has already been defined'):
+            Module(text, name="k")
+    Module(code, name="k"), Module(header + code.replace("complex", "Complex", 2), name="k")
+    with pytest.raises(CompileException, match='"complex" has already'):
+        cp.ElementwiseKernel("T x", "T y", "y = x", "k", preamble=kind)(cp.ones(1))
+    within = f"namespace my {{ {kind} }}"
+    assert cp.ElementwiseKernel("T x", "T y", "y = x", "k", preamble=within)(cp.ones(1)) == 1

@@ -139,6 +139,19 @@ def test_what_the_preprocessor_refuses(source, message):
         run(source, 0)
 
 
+def test_an_assert_that_an_option_switches_off():
+    source = 'extern "C" __global__ void k(int *y) { assert(++y[0]); }'
+    for options, text, number in (
+        ((), source, 1),
+        (("-DNDEBUG",), source, 0),
+        (("-DNDEBUG", "-UNDEBUG"), source, 1),
+        ((), "#define NDEBUG\n" + source, 1),
+    ):
+        y = cp.zeros(1, "i")
+        cp.RawKernel(text, "k", options)((1,), (1,), (y,))
+        assert y == number
+
+
 @pytest.mark.parametrize("header", ["cupy/complex.cuh", "cupy/carray.cuh", "cuda_fp16.h"])
 def test_a_macro_that_breaks_a_header(header):
     name, body = ("x", 'extern "C" __global__ void k(int *Y) { *Y = x; }')

@@ -21,6 +21,7 @@ _BUILT_IN = frozenset(
 )
 _EXPRESSION = "expected an expression"
 _UNDEFINED = 'identifier "{}" is undefined'
+_TWICE = 'type "{}" has already been defined'
 # How it looks, and what is said of it.
 _ALWAYS = (
     (r"\?\s*:(?!:)", _EXPRESSION),
@@ -98,6 +99,11 @@ _CUDAS = re.compile(
     r"\b((?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|(?:u?long(?:long)?|double)4_(?:16|32)a"
     r"|dim3|cuda[A-Z]\w*)\b"
 )
+# One with the name of CuPy's that is everywhere where its header is.
+_COMPLEX = re.compile(
+    r"(?:\b(?:struct|class|union)\s+(?=\w+\s*[:{])|\btypedef\b[^;(){}]*?\s(?=\w+\s*;)|\}\s*(?=\w+\s*;))"
+    r"(complex)\b"
+)
 _SIZES = re.compile(
     r"\btypedef\s+(?!(?:unsigned\s+long|long\s+unsigned)\s+(?:int\s+)?size_t|(?:signed\s+)?long\s+(?:int\s+)?"
     r"[pc]\w+\s*;)(?:(?:unsigned|signed|char|short|int|long|float|double)\b\s*)+\b"
@@ -122,6 +128,8 @@ ARGUMENTS = {
 def check(source: Preprocessed, options: Options, name: str) -> None:
     """CompileError, in NVRTC's words, for the first that it refuses; ``name`` is the source's."""
     found = sorted(_found(source.bare, options))
+    if "complex.h" in source.headers:
+        found += [(at, _TWICE.format("complex")) for at in _types(_COMPLEX, source.bare)]
     if found:
         position, what = found[0]
         raise CompileError(
@@ -158,10 +166,8 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
         if match[0] in _macros() or match[0] in ("__COUNTER__", "__TIMESTAMP__"):
             yield match.start(), _UNDEFINED.format(match[0])
     for pattern in (_CUDAS, _SIZES):
-        for match in pattern.finditer(bare):
-            before = re.sub(r"\bextern\s*\"\s*\"\s*\{", "", bare[: match.start(1)])
-            if before.count("{") <= before.count("}"):
-                yield match.start(1), f'type "{match[1]}" has already been defined'
+        for at in _types(pattern, bare):
+            yield at, _TWICE.format(re.match(r"\w+", bare[at:])[0])
     for match in _UNSIZED.finditer(bare):
         if len(match[1].split()) > 1:
             yield match.end(1), f'incomplete type "{match[1].strip()} []" is not allowed'
@@ -171,6 +177,20 @@ def _found(bare: str, options: Options) -> Iterator[tuple[int, str]]:
         if most is not None:
             if _count(bare[match.end() + 1 : closing(bare, match.end())]) > most:
                 yield match.start(), "too many arguments in function call"
+
+
+def _types(pattern: re.Pattern, bare: str) -> Iterator[int]:
+    """Where, outside braces, a type has the name of one that is there already."""
+    for match in pattern.finditer(bare):
+        before = re.sub(r"\bextern\s*\"\s*\"\s*\{", "", bare[: match.start(1)])
+        if before.count("{") <= before.count("}"):
+            yield match.start(1)
+
+
+def refuse_complex(text: str) -> None:
+    """CompileError for a type called complex in the text before a kernel that CuPy generates."""
+    if any(_types(_COMPLEX, text)):
+        raise CompileError(f"error: {_TWICE.format('complex')} by CuPy's headers, as a template")
 
 
 def _count(arguments: str) -> int:

@@ -61,6 +61,8 @@ _INSTEAD = {
     "thrust/complex.h": "NVRTC does not compile it either, as it includes <math.h>: CuPy's "
     "<cupy/complex.cuh> has thrust::complex for kernels"
 }
+# Of an option alone: a `#define NDEBUG` comes too late for NVRTC.
+_NO_ASSERT = "#ifdef NDEBUG\n#undef assert\n#define assert(...) ((void)0)\n#endif"
 _MARK = "#pragma standin_header "
 _ANSWER = re.compile(rf"^{_MARK}(\S+)$", re.MULTILINE)
 _BLANK_BEHIND = re.compile(r"\\([ \t]+)$", re.MULTILINE)
@@ -180,7 +182,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
         NotImplementedError: for a header of CUDA's that the shim lacks.
     """
     _refuse_taken(options.definitions)
-    text = "\n".join([*options.definitions, f'#line 1 "{name}.cu"', source, ""])
+    text = "\n".join([*options.definitions, _NO_ASSERT, f'#line 1 "{name}.cu"', source, ""])
     _refuse_asked(source, name)
     _refuse_letters(source, name)
     if 'R"' not in text:  # NVRTC joins no lines where a blank stands behind the backslash

@@ -133,18 +133,27 @@ def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     return _fill(_like(a, dtype, order, subok, shape), 1)
 
 
+def _check_plain(value) -> None:
+    """TypeError for a number of a class made from Python's, such as an IntEnum."""
+    made = isinstance(value, (int, float, complex)) and not isinstance(value, np.generic)
+    if made and type(value) not in (bool, int, float, complex):
+        raise TypeError(f"can_cast() does not support Python's numbers: {type(value)}")
+
+
 def full(shape, fill_value, dtype=None, order="C") -> ndarray:
     if dtype is None:
         known = isinstance(fill_value, (ndarray, np.generic))
         dtype = fill_value.dtype if known else np.array(fill_value).dtype
     elif fill_value is None:
         raise AttributeError("'NoneType' object has no attribute 'dtype'")
+    _check_plain(fill_value)
     return _filled(shape, fill_value, dtype, order)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     if fill_value is None:
         raise AttributeError("'NoneType' object has no attribute 'dtype'")
+    _check_plain(fill_value)
     return _fill(_like(a, dtype, order, subok, shape), fill_value)
 
 
@@ -288,6 +297,13 @@ def _item(value):
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
+def _diagonal(value):
+    """A number of which CuPy's kernels make an int32."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype != np.int32:
+        raise TypeError(f"Type is mismatched. k {value.dtype} int32")
+    return _item(value)
+
+
 def copied(function: Callable) -> Callable:
     """NumPy's ``function``, which makes an array from what the host has, copied to the device."""
 
@@ -332,7 +348,7 @@ def created(function: Callable, order: str = "K", counts: str = "", item=_item) 
             raise TypeError(f"{function.__name__}() takes only {', '.join(names[:most])}")
         for position, name in counted:
             given = args[position] if position < len(args) else kwargs.get(name)
-            if isinstance(given, ndarray):
+            if any(isinstance(v, ndarray) for v in (given if type(given) is tuple else [given])):
                 raise TypeError("'ndarray' object cannot be interpreted as an integer")
         values, options, sources = unwrap_call(args, kwargs)
         _alignment.check(*sources)
@@ -441,7 +457,7 @@ arange = created(named(_arange, "arange"), item=lambda value: value)
 bartlett = created(counted(_windows.bartlett), counts="M")
 blackman = created(counted(_windows.blackman), counts="M")
 diag_indices = created(np.diag_indices)
-eye = created(np.eye, counts="N M")
+eye = created(np.eye, counts="N M k")
 frombuffer = copied(np.frombuffer)
 fromfile = copied(np.fromfile)
 fromfunction = copied(np.fromfunction)
@@ -456,7 +472,7 @@ kaiser = created(counted(_windows.kaiser), counts="M", item=lambda value: value)
 linspace = created(named(_linspace, "linspace"), "S", "num", lambda value: value)
 loadtxt = copied(np.loadtxt)
 logspace = created(named(_logspace, "logspace"), "C", "num", lambda value: value)
-tri = created(counted(named(_tri, "tri")), counts="N M")
+tri = created(counted(named(_tri, "tri")), counts="N M", item=_diagonal)
 
 
 def mask_indices(n, mask_func, k=0) -> tuple:
@@ -494,7 +510,7 @@ def _of_a_triangle(function: Callable) -> Callable:
             raise ValueError("Negative dimensions are not allowed")
         return function(n, k, m)
 
-    return created(counted(named(indices, function.__name__)), counts="n")
+    return created(counted(named(indices, function.__name__)), counts="n", item=_diagonal)
 
 
 tril_indices, triu_indices = map(_of_a_triangle, (np.tril_indices, np.triu_indices))

@@ -13,7 +13,7 @@ from cupy._core import _alignment, _kernel, _launch
 from cupy._core._dispatch import check_device
 from cupy._core._kernel import Argument
 from cupy._core._ndarray import ndarray
-from gpuless.engine import sources
+from gpuless.engine import foreign, sources
 from gpuless.engine.options import parse
 from gpuless.engine.preprocess import preprocess
 
@@ -129,6 +129,7 @@ class GeneratedKernel:
             with _launch.compile_errors(code, self.name, self.options):
                 if self.options:  # which CuPy's headers may not take
                     preprocess(_HEADERS, self.name, parse(self.options))
+                foreign.refuse_complex(self.preamble)
             self._functions[code] = compile()
             dtypes = tuple(a.dtype for a in args if isinstance(a, np.ndarray))
             self._cached_codes.setdefault(dtypes, re.sub(r"\n#line .*", "", code))

@@ -194,11 +194,11 @@ diagflat = row(np.diagflat, "u")
 ix_ = row(own.ix_, "a*")
 take = row(own.take, "oa", name="take")
 take_along_axis = row(own.take_along_axis, "on", order="C")
-tril = row(np.tril, "a", order="C")
-tril_indices_from = row(np.tril_indices_from)
+tril = row(own.triangle(np.tril), "a", order="C")
+tril_indices_from = row(own.triangle(np.tril_indices_from))
 trim_zeros = row(own.trim_zeros, waits=True)
-triu = row(np.triu, "a", order="C")
-triu_indices_from = row(np.triu_indices_from)
+triu = row(own.triangle(np.triu), "a", order="C")
+triu_indices_from = row(own.triangle(np.triu_indices_from))
 
 # Bits and types
 

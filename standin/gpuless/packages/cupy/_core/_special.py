@@ -99,6 +99,19 @@ def unmoved(function: Callable) -> Callable:
     return call
 
 
+def triangle(function: Callable) -> Callable:
+    """``tril`` or one of its kin, of whose ``k`` CuPy's kernel makes an int32."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        k = kwargs.get("k", args[1] if len(args) > 1 else None)
+        if isinstance(k, np.ndarray) and k.dtype != np.int32:
+            raise TypeError(f"Type is mismatched. k {k.dtype} int32")
+        return function(*args, **kwargs)
+
+    return call
+
+
 def moveaxis(a, source, destination):
     """The array itself where one axis moves nowhere."""
     made = np.moveaxis(a, source, destination)
