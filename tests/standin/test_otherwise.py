@@ -173,3 +173,26 @@ extern "C" __global__ void k(int *x) { *x = one.a * 100 + q[1].a[1] * 10 + after
     x = cp.zeros(1, "int32")
     cp.RawKernel(source, "k")((1,), (1,), (x,))
     assert x[0] == 345
+
+
+OWN = "namespace util {{ __device__ int {}(int a, int n) {{ return -1; }} }}\n"
+POWER = 'extern "C" __global__ void k(float *o) { o[0] = pow(2.f, 0.5f); }'
+
+
+def test_functions_of_cudas_names_that_come_out_of_a_namespace():
+    using = "using namespace util;\n"
+    for text in (OWN.format("pow") + using, "inline " + OWN.format("pow")):
+        with pytest.raises(CompileException, match="'pow', NVRTC has some for CUDA's function"):
+            cp.RawKernel(text + POWER, "k").compile()
+    for text in (OWN.format("pow"), OWN.format("power") + using):
+        o = cp.zeros(1, "f")
+        cp.RawKernel(text + POWER, "k")((1,), (1,), (o,))
+        assert 1.414 < float(o[0]) < 1.415
+
+
+def test_a_name_of_cooperative_groups_beside_one_s_own():
+    head = "#include <cooperative_groups.h>\nusing namespace cooperative_groups;\n"
+    body = 'struct thread_block { int n; };\nextern "C" __global__ void k() {}'
+    with pytest.raises(CompileException, match="'thread_block' is ambiguous"):
+        cp.RawKernel(head + body, "k").compile()
+    cp.RawKernel(head + body.replace("thread_block", "threads"), "k").compile()

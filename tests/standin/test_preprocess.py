@@ -139,6 +139,56 @@ def test_what_the_preprocessor_refuses(source, message):
         run(source, 0)
 
 
+GUARDED = "\n#ifndef {0}\n#define {0} 3\n#endif\n"
+
+
+def test_a_guard_sees_the_macros_of_a_header():
+    for name, header in (
+        ("FLT_MAX", "cupy/complex.cuh"),
+        ("M_PI", "cupy/carray.cuh"),
+        ("CUDART_PI_F", "math_constants.h"),
+        ("INT_MAX", "cooperative_groups.h"),
+        ("__CUDA_FP16_H__", "cuda_fp16.h"),
+    ):
+        text = f"#include <{header}>\n#ifndef {name}\n#error {name}\n#endif\n"
+        cp.RawKernel(text + 'extern "C" __global__ void k() {}', "k").compile()
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = M_PI", "k", preamble=GUARDED.format("M_PI"))
+    assert kernel(cp.ones(1)) == np.pi
+    least = cp.ReductionKernel(
+        *("T x", "T y", "x", "max(a, b)", "y = a", "-FLT_MAX", "k"),
+        preamble=GUARDED.format("FLT_MAX"),
+    )
+    assert least(cp.array([-5.0, -4.0], "f")) == -4
+
+
+BODY = 'extern "C" __global__ void k(complex<float> *z) { *z = conj(*z); }'
+TURN = "__device__ complex<float> turn(complex<float> z) { return z; }\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (f"{TURN}#include <cupy/complex.cuh>\n{BODY}", r'k\.cu\(1\).*"complex" is undefined'),
+        (f"#include <cupy/carray.cuh>\n{BODY}", r'k\.cu\(2\).*"complex" is undefined'),
+        (f'extern "C" {{\n#include <cupy/complex.cuh>\n{BODY}}}', r"k\.cu\(2\).*within braces"),
+        (f"#include <complex.h>\n{BODY}", "could not open source file"),
+        ("#include <cuda_fp16.h>\n", "does not cover __CUDA_NO_HALF_OPERATORS__"),
+    ],
+)
+def test_a_header_that_is_not_where_it_must_be(source, message):
+    options = ("-D__CUDA_NO_HALF_OPERATORS__",) if "fp16" in source else ()
+    with pytest.raises(CompileException, match=message):
+        cp.RawKernel(source, "k", options).compile()
+    cp.RawKernel(f"#include <cupy/complex.cuh>\n{TURN}{BODY}", "k").compile()
+
+
+def test_a_header_of_ones_own_with_the_name_of_cudas(tmp_path):
+    (tmp_path / "math_constants.h").write_text("#define CUDART_PI_F 3.0f\n")
+    source = '#include "math_constants.h"\nextern "C" __global__ void k() {}'
+    with pytest.raises(NotImplementedError, match="a header of one's own"):
+        cp.RawKernel(source, "k", (f"-I{tmp_path}",)).compile()
+
+
 def test_an_assert_that_an_option_switches_off():
     source = 'extern "C" __global__ void k(int *y) { assert(++y[0]); }'
     for options, text, number in (

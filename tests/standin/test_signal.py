@@ -221,3 +221,18 @@ def test_several_real_poles_of_several_inputs():
     with pytest.warns(RuntimeWarning, match="KNV0"):
         signal.place_poles(A, B, poles)
     signal.place_poles(A, B, poles, "KNV0")
+
+
+def test_filters_along_the_first_axis_lie_in_cs_order():
+    x, sos = cp.ones((20, 3)), signal.butter(4, 0.2, output="sos")
+    b, a = signal.butter(2, 0.2)
+    for made in (
+        signal.sosfilt(sos, x, axis=0),
+        signal.lfilter(b, a, x, axis=0),
+        *signal.lfilter(b, a, x, axis=0, zi=cp.zeros((4, 3))),
+        signal.csd(x, x, axis=0, nperseg=8)[1],
+        signal.detrend(x.T.copy().T, axis=0, type="constant"),
+        signal.resample_poly(x.T.copy().T, 3, 3),
+        signal.gausspulse(x.T.copy().T),
+    ):
+        assert made.flags.c_contiguous

@@ -38,6 +38,22 @@ ORDER = (
     "'{0}' changes on one side and is read on the other: C++17 and NVRTC have an order for the two "
     "sides, and g++ another. Write two statements"
 )
+# Functions of one's own in a namespace, of CUDA's names, that come out of it again.
+_USING = re.compile(r"\busing\s+namespace\s+(?:\w+\s*::\s*)*(\w+)\s*;|\binline\s+namespace\s+(\w+)")
+_OWN = re.compile(
+    r"\b((?:f?abs|f?max|f?min|pow|r?sqrt|cbrt|exp(?:2|10|m1)?|log(?:2|10|1p)?|a?(?:sin|cos|tan)h?|atan2|erfc?"
+    r"|floor|ceil|round|trunc|rint|fmod|fma|hypot|[lt]gamma|isnan|isinf|isfinite|signbit|copysign"
+    r"|clock)f?)\s*\([^;{}]*\)\s*\{"
+)
+HIDDEN = (
+    "of the calls of '{0}', NVRTC has some for CUDA's function, others for that of namespace {1}, "
+    "or none for either. Write {1}::{0}, without `using namespace`"
+)
+_GROUPS = re.compile(
+    r"\b(?:struct|class|namespace)\s+(plus|less|greater|bit_(?:and|or|xor)|\w+_group|thread_block|details)\b"
+    r"|\b(this_(?:grid|thread_block)|tiled_partition|sync|reduce)\s*\([^;{}]*\)\s*\{"
+)
+AMBIGUOUS = "'{}' is ambiguous: cooperative_groups has one, too, and all of it is used here"
 _WIDE = re.compile(r"\b(\w+)\s*:\s*(3[3-9]|[45]\d|6[0-3])\s*(?=[,;])")
 # What stands before a minus between two operands: no cast, and no `return`.
 _OPERAND = re.compile(
@@ -75,10 +91,21 @@ def check(source: Preprocessed, options: Options, name: str) -> None:
 def _found(text: str, bare: str, options: Options) -> Iterator[tuple[int, str]]:
     """Where it is, and what is said of it."""
     yield from _attributes(bare, options)
+    yield from _hidden(bare)
     yield from _orders(bare)
     yield from _bit_fields(bare)
     if re.search(r"\\[eEuU]", text) or not text.isascii():
         yield from _literals(text)
+
+
+def _hidden(bare: str) -> Iterator[tuple[int, str]]:
+    for using in _USING.finditer(bare):
+        name = using[1] or using[2]
+        if name == "cooperative_groups" and (own := _GROUPS.search(bare)):
+            yield own.start(), AMBIGUOUS.format(own[1] or own[2])
+        for opened in re.finditer(rf"\bnamespace\s+{name}\s*\{{", bare):
+            if own := _OWN.search(bare, opened.end(), closing(bare, opened.end() - 1)):
+                yield using.start(), HIDDEN.format(own[1], name)
 
 
 def _attributes(bare: str, options: Options) -> Iterator[tuple[int, str]]:

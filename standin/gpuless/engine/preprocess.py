@@ -35,7 +35,7 @@ CUPY_HEADERS = {
     "float16.h": "float16.h",
 }
 HEADERS = {
-    **CUPY_HEADERS,
+    **{n: file for n, file in CUPY_HEADERS.items() if "/" in n or n == "cupyx_jit.h"},
     "cooperative_groups.h": "cooperative_groups.h",
     "cooperative_groups/memcpy_async.h": "cooperative_copies.h",
     "cooperative_groups/reduce.h": "cooperative_reduce.h",
@@ -106,6 +106,50 @@ _TAKEN_IN = {
     "cupy/float16.cuh": """B F T U a b c f h i n q v x y size ndim shape type value delta half index
     idx width data src mask ptr val var step""",
 }
+# What of a program's macros headers of CUDA's set, so that `#ifndef` sees them.
+_INTEGERS = """CHAR_BIT 8
+SCHAR_MAX 127
+SHRT_MAX 32767
+SHRT_MIN (-32768)
+USHRT_MAX 65535
+INT_MAX 2147483647
+INT_MIN (-2147483647 - 1)
+UINT_MAX 4294967295U
+LONG_MAX 9223372036854775807L
+LONG_MIN (-9223372036854775807L - 1)
+ULONG_MAX 18446744073709551615UL
+LLONG_MAX 9223372036854775807LL
+LLONG_MIN (-9223372036854775807LL - 1)
+ULLONG_MAX 18446744073709551615ULL
+INT32_MAX 2147483647
+INT32_MIN (-2147483647 - 1)
+UINT32_MAX 4294967295U
+INT64_MAX 9223372036854775807L
+INT64_MIN (-9223372036854775807L - 1)
+UINT64_MAX 18446744073709551615UL
+SIZE_MAX 18446744073709551615UL"""
+_LIMITS = "cooperative_groups.h", "cuda/atomic", "cuda/std/atomic"
+_GUARDS = {
+    "cooperative_groups.h": "_COOPERATIVE_GROUPS_H_",
+    "cuda_fp16.h": "__CUDA_FP16_H__",
+    "cuda_runtime.h": "__CUDA_RUNTIME_H__",
+}
+# Macros that leave things out of a header, as PyTorch has them for its extensions.
+_NO_HALVES = [
+    f"__CUDA_NO_{what}__" for what in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS")
+]
+# Names that are a header's alone: before it NVRTC knows none of them.
+_BRINGS = {
+    "atomic_ref.h": r"\bcuda\s*::",
+    "carray.h": r"\bC(?:Array|Indexer)\b",
+    "complex.h": r"\bcomplex\s*<|\bthrust\s*::",
+    "cooperative_groups.h": r"\bcooperative_groups\b",
+    "float16.h": r"\bfloat16\b",
+    "half.h": r"\b(?:__)?half2?\b",
+    "math_constants.h": r"\bCUDART_[A-Z]",
+    "pipeline.h": r"\b__pipeline_\w",
+    "wmma.h": r"\bnvcuda\b",
+}
 
 
 class Preprocessed:
@@ -145,7 +189,17 @@ class Preprocessed:
 
 @functools.cache
 def _own_text() -> str:
-    return Path(__file__).read_text(encoding="utf-8")
+    """What decides beside a source: this file, and the macros of the shim's headers."""
+    return "\n".join([Path(__file__).read_text(encoding="utf-8"), *map(str, map(set_by, HEADERS))])
+
+
+def set_by(name: str) -> list[str]:
+    """The macros of the header ``name`` that a program may ask for, each with its text."""
+    if name.endswith("math_constants.h") or name in ("cupy/carray.cuh", "cupy/complex.cuh"):
+        text = (compiler.SHIM / HEADERS[name]).read_text(encoding="utf-8")
+        return re.findall(r"^#define (\w+ .*[^\\\n])$", text, re.MULTILINE)
+    limits = [*set_by("cupy/complex.cuh"), *_INTEGERS.splitlines()] if name in _LIMITS else []
+    return [*limits, _GUARDS[name]] if name in _GUARDS else limits
 
 
 @functools.cache
@@ -162,6 +216,10 @@ def _answers() -> Path:
                 text = f"{_MARK}{header}\n" if header else "\n"
                 if name.startswith(_MODERN):
                     text = f"#if __cplusplus < 201703L\n#error {DIALECT}\n#endif\n{text}"
+                text += "".join(f"#define {line}\n" for line in set_by(name))
+                for word in _NO_HALVES if name == "cuda_fp16.h" else ():
+                    told = f"the CPU stand-in does not cover {word}"
+                    text += f"#ifdef {word}\n#error {told}\n#endif\n"
                 for word in _TAKEN_IN.get(name, "").split():
                     text += f"#ifdef {word}\n#error {_BREAKS.format(word, name)}\n#endif\n"
                 text = f"#pragma once\n{text}"
@@ -198,6 +256,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     kept = cache.folder() / f"{compiler._key(_own_text(), standard, text, name)}.ii"
     if alone and (result := cache.stored(kept)):
         return Preprocessed(result)
+    _refuse_own(folders)
     answers = _answers()
     arguments = ["-E", "-undef", "-nostdinc", "-nostdinc++", "-U_GNU_SOURCE", standard]
     arguments += [f"-I{answers}", *(f"-I{folder}" for folder in folders)]
@@ -212,6 +271,7 @@ def preprocess(source: str, name: str, options: Options) -> Preprocessed:
     out = _PLACE.sub(r'# \1 "\2"', out)  # without marks of nesting, which would no longer match
     out = _UNROLLED.sub(_asserted, out)
     result = f'# 1 "{name}.cu"\n{out}'
+    _check_places(result, name)
     if alone and not re.search(r'^# \d+ "/', result, re.MULTILINE):
         cache.store(kept, result)
     return Preprocessed(result)
@@ -233,6 +293,45 @@ def _refuse_taken(definitions: Sequence[str]) -> None:
             f"__nv_nvrtc_builtin_header.h. Choose a longer name, in capitals, or write a line "
             f"`#define {name} ...` in the source\n\n1 error detected.\n"
         )
+
+
+def _refuse_own(folders: Sequence[str]) -> None:
+    """Refuse a reader's header with the name of one that the shim answers."""
+    for path in (Path(folder, header) for folder in folders for header in HEADERS):
+        if path.is_file() and not re.search("NVIDIA|cupy", path.read_text(errors="replace")):
+            raise NotImplementedError(
+                f"the CPU stand-in does not cover a header of one's own called {path.name} ({path})"
+            )
+
+
+def _check_places(text: str, name: str) -> None:
+    """Refuse a header within braces, and its names above it or, of CuPy's arrays, without it."""
+    marks = list(_ANSWER.finditer(text))
+    bare = Preprocessed.blanked(text)
+    where = Preprocessed(_ANSWER.sub(lambda mark: " " * len(mark[0]), text)).where
+    for mark in marks:
+        before = bare[: mark.start()]
+        constants = mark[1] in ("cupy_constants.h", "math_constants.h")
+        if before.count("{") > before.count("}") and not constants:
+            after = _PLACE.search(text, mark.end())
+            raise CompileError(
+                f"{after[2]}({int(after[1]) - 1}): error: this #include stands within braces, "
+                f"where NVRTC refuses what is in the header\n\n1 error detected in the "
+                f'compilation of "{name}.cu".\n'
+            )
+    asked = {mark[1] for mark in marks}
+    above = bare[: marks[0].start()] if marks else ""
+    if asked & {"carray.h", "cupy_atomics.h"} and "complex.h" not in asked:
+        above, asked = bare, {"complex.h"}
+    for header in asked & _BRINGS.keys():
+        found = re.search(_BRINGS[header], above)
+        word = re.match(r"\w+", found[0])[0] if found else ""
+        if found and not re.search(rf"\b(?:struct|class|namespace|using)\s+{word}\b", bare):
+            raise CompileError(
+                f'{where(found.start())}: error: identifier "{word}" is undefined: the #include '
+                f"that has it stands further down, or nowhere\n\n"
+                f'1 error detected in the compilation of "{name}.cu".\n'
+            )
 
 
 def _refuse_asked(source: str, name: str) -> None:

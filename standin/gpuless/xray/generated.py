@@ -99,7 +99,8 @@ def _given(pointer, constant: bool) -> Given:
 
 def _with_numbers(source: str) -> str:
     """The generated source with CuPy's headers, and lines of its own that are all different."""
-    lines = ['#line 2 "generated code"', '#include "carray.h"', *source.split("\n")]
+    headers = [f"#include <cupy/{name}.cuh>" for name in ("complex", "carray")]
+    lines = ['#line 2 "generated code"', *headers, *source.split("\n")]
     for at, line in enumerate(lines):
         if re.match(r'#line 1 "generated code"', line):
             lines[at] = f'#line {at + 2} "generated code"'

@@ -8,14 +8,7 @@
 
 class float16;  // only declared, as in CuPy's header: what float16.h has is for who includes that
 
-// Of the macros of the C library, those that CuPy's headers have.
 #define M_PI 3.1415926535897932384626433832795
-#define FLT_MAX 3.402823466e+38F
-#define FLT_MIN 1.175494351e-38F
-#define FLT_EPSILON 1.192092896e-07F
-#define DBL_MAX 1.7976931348623158e+308
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_EPSILON 2.2204460492503131e-16
 
 #define CUPY_FOR(i, n)                                                                   \
   for (ptrdiff_t i = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x;      \

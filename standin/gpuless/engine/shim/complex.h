@@ -3,6 +3,18 @@
 #ifndef STANDIN_COMPLEX_H
 #define STANDIN_COMPLEX_H
 
+// Of the macros of the C library, those that CuPy's header has.
+#define FLT_MAX 3.402823466e+38F
+#define FLT_MIN 1.175494351e-38F
+#define FLT_EPSILON 1.192092896e-07F
+#define FLT_MANT_DIG 24
+#define FLT_MAX_EXP 128
+#define DBL_MAX 1.7976931348623158e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MANT_DIG 53
+#define DBL_MAX_EXP 1024
+
 namespace thrust {
 
 template <typename T>

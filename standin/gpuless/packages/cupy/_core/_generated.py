@@ -18,11 +18,6 @@ from gpuless.engine.options import parse
 from gpuless.engine.preprocess import preprocess
 
 _PLANS = 256  # remembered per kernel
-# Those that CuPy puts before every kernel.
-_HEADERS = "".join(
-    f"#include <cupy/{name}>\n"
-    for name in ("complex.cuh", "carray.cuh", "atomics.cuh", "math_constants.h")
-)
 
 # On the CPU: the kernel with one block of one thread, called with the row of words. A namespace of
 # their own keeps the reader's names (a kernel called `div`) apart from the C library's.
@@ -128,7 +123,7 @@ class GeneratedKernel:
         if code not in self._functions:
             with _launch.compile_errors(code, self.name, self.options):
                 if self.options:  # which CuPy's headers may not take
-                    preprocess(_HEADERS, self.name, parse(self.options))
+                    preprocess(_launch.CARRAY, self.name, parse(self.options))
                 foreign.refuse_complex(self.preamble)
             self._functions[code] = compile()
             dtypes = tuple(a.dtype for a in args if isinstance(a, np.ndarray))

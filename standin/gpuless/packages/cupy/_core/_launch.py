@@ -23,11 +23,14 @@ from gpuless.engine import compiler, kernels, spaces, translate
 from gpuless.engine.errors import CompileError
 from gpuless.engine.memory import Allocation
 from gpuless.engine.options import parse
-from gpuless.engine.preprocess import Preprocessed, preprocess
+from gpuless.engine.preprocess import Preprocessed, preprocess, set_by
 
-# CuPy puts these before every kernel that it writes itself.
+# What a generated kernel is compiled with on the CPU.
 HEADERS = ("carray.h", "cupy_atomics.h", "cupy_constants.h")
-CARRAY = "".join(f'#include "{header}"\n' for header in HEADERS)
+# Those that CuPy puts before every kernel that it generates, and the macros that they set.
+CUPYS = tuple(f"cupy/{n}" for n in ("complex.cuh", "carray.cuh", "atomics.cuh", "math_constants.h"))
+CARRAY = "".join(f"#include <{name}>\n" for name in CUPYS)
+MACROS = "".join(f"#define {line}\n" for name in CUPYS for line in set_by(name))
 HEADER_WORDS = 5  # of a CArrayRecord
 
 
@@ -131,7 +134,7 @@ def compile_errors(text: str, name: str, options: tuple[str, ...]):
 def read(text: str, name: str, options: tuple[str, ...]) -> Preprocessed:
     """CUDA C as the preprocessor leaves it, with what is CUDA's alone in functions as C++."""
     with compile_errors(text, name, options):
-        text = f'#line 1 "generated code"\n{text}'
+        text = f'{MACROS}#line 1 "generated code"\n{text}'
         return translate.read(text, name, parse(options))[0]
 
 

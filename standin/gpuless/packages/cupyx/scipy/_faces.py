@@ -138,6 +138,9 @@ _HOSTED = {
 _OF_INTS = """affine_transform cheb1ap cheb2ap cheby1 cheby2 fourier_ellipsoid fourier_gaussian
 fourier_shift fourier_uniform gaussian_filter gaussian_filter1d gaussian_gradient_magnitude
 gaussian_laplace resample rotate shift symiirorder1 zoom""".split()
+# Functions whose results lie in C's order, whatever their arguments do.
+_IN_C = """chirp coherence csd gauss_spline gaussian_filter gausspulse lfilter resample_poly sosfilt
+uniform_filter""".split()
 # CuPy's names of the first parameter, where SciPy has another.
 _FIRST = {"expm": "a", "distance_transform_edt": "image"}
 
@@ -174,6 +177,7 @@ def _face(function: Callable, name: str, arrays: bool, order: str) -> Callable:
     hosted = _HOSTED.get(name, ())
     in_order = _IN_ORDER.get(name, parameters)
     own_first, unable, differs = _FIRST.get(name), UNABLE.get(name), DIFFERS.get(name)
+    order = "C" if name in _IN_C else order
 
     def call(*args, **kwargs):
         if own_first in kwargs:
@@ -230,7 +234,8 @@ def _face(function: Callable, name: str, arrays: bool, order: str) -> Callable:
             args = tuple(None if k in place else arg for k, arg in enumerate(args))
             kwargs = {key: value for key, value in kwargs.items() if key not in small}
             return routine(_with(function, parameters, place), *args, new_order=order, **kwargs)
-        return routine(function, *args, new_order=order, **kwargs)
+        flat = name == "detrend" and given.get("type") in ("constant", "c")
+        return routine(function, *args, new_order="C" if flat else order, **kwargs)
 
     return named(call, name, "of SciPy, on the device")
 

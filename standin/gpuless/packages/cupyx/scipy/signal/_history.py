@@ -56,7 +56,7 @@ def lfilter_of(library):
                 raise unsupported(array)
         if not x.size:
             raise ValueError(NOTHING)
-        found = routine(_filtered, b, a, x, axis, zi)
+        found = routine(_filtered, b, a, x, axis, zi, new_order="C")
         _tell_of(_blocks.lost_after, b, a, x, axis, zi, found[0])
         return found
 
@@ -148,7 +148,7 @@ def sosfilt_of(library):
         state = zi.shape[1:]
         if not state or state[axis if len(state) == x.ndim else -1] != 4:
             raise ValueError(f"zi has four numbers for each section, not SciPy's two: {zi.shape}")
-        found = routine(filtered, sos, x, axis, zi)
+        found = routine(filtered, sos, x, axis, zi, new_order="C")
         _tell_of(_blocks.lost_in_sections_after, sos, x, axis, zi, found[0])
         return found
 
