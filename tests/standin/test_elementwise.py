@@ -219,7 +219,8 @@ def test_nothing_to_do():
 
 
 def test_statements_that_leave_the_element():
-    with pytest.raises(CompileException, match="return.* a value"):
+    told = "return-statement with a value|void block should not return a value"  # g++'s, Clang's
+    with pytest.raises(CompileException, match=told):
         cp.ElementwiseKernel("T x", "T y", "return x", "k")(cp.arange(3.0))
     for word in ("return", "continue", "break"):
         kernel = cp.ElementwiseKernel("T x", "T y", f"y = 0; if (x > 2) {word}; y = x", "leave")
