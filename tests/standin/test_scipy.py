@@ -22,7 +22,11 @@ from scipy.spatial import distance
 import gpuless
 import helpers
 
-pytestmark = pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own faces")
+pytestmark = [
+    pytest.mark.skipif(helpers.on_gpu, reason="of the stand-in's own faces"),
+    # Of a class that a process that only hands out tests cannot import.
+    pytest.mark.filterwarnings("ignore:no kernel of CuPy's adds"),
+]
 RNG = np.random.default_rng(28)
 IMAGE, STACK = RNG.random((37, 53)).astype("f4"), RNG.random((3, 17, 21))
 FACES = cupyx.scipy
